@@ -83,7 +83,7 @@ extension VirtualWorld {
         if cancelled.contains(record.request), putBack != nil {
             throw BrokenPromise("\(record.request) is tried again, and was said to be cancelled")
         }
-        if record.identifier.rawValue.hasSuffix(".once"), putBack != nil {
+        if record.identifier.rawValue.hasSuffix(".once"), putBack != nil, end.reason != .shortage {
             throw BrokenPromise("\(id) may run once, and is tried again")
         }
         let unsaved = core.unsavedEnds.first { $0.ended.id == id }?.launch
@@ -108,6 +108,13 @@ extension VirtualWorld {
         let settings = core.scheduler.settings
         let unsaved = core.unsavedEnds.first { $0.ended.id == ended.id }?.launch
         guard let launch = core.launches[ended.id] ?? unsaved else { return }
+        if ended.end.reason == .shortage {
+            if launch.isCancelled { return }
+            guard let putBack, putBack.attempts == launch.request.attempts,
+                let notBefore = putBack.notBefore, notBefore - ended.at.wall >= .seconds(10)
+            else { throw BrokenPromise("\(ended.id) met a shortage, and counts or is not put back") }
+            return
+        }
         let (before, id) = (launch.request.attempts, ended.id)
         if ended.end.reason == .attemptsWithoutProgress {
             if putBack != nil { throw BrokenPromise("\(id) was the last attempt, and is tried again") }
@@ -138,7 +145,7 @@ extension VirtualWorld {
             throw BrokenPromise("\(id) was ended by conditions, and its request backs off")
         }
         guard row > 0 else { return }
-        let least = min(settings.backOffBase * (1 << min(row - 1, 20)), settings.backOffLimit) * 8 / 10
+        let least = min(settings.backOffBase * (1 << min(row - 1, 20)), settings.backOffLimit) / 2
         guard let notBefore = putBack.notBefore, notBefore - ended.at.wall >= least else {
             throw BrokenPromise("\(id) is attempt \(row) without progress, and does not back off")
         }

@@ -11,7 +11,7 @@ import Testing
             let host = HostLoop()
             let core = LauncherCore(
                 loop: host.loop, moments: SystemClocks(), isolation: .noFork, groups: nil, sandbox: [],
-                templateIdleTime: .zero, answerTime: .seconds(15), onEvent: { _ in })
+                templateIdleTime: .zero, maximumTemplates: 100, answerTime: .seconds(15), onEvent: { _ in })
             _ = core.find(LaunchID(rawValue: 1))
         }
     }
@@ -29,7 +29,8 @@ import Testing
             host.execute {
                 let core = LauncherCore(
                     loop: host.loop, moments: SystemClocks(), isolation: .noFork, groups: nil, sandbox: [],
-                    templateIdleTime: .zero, answerTime: .seconds(15), onEvent: { _ in })
+                    templateIdleTime: .zero, maximumTemplates: 100, answerTime: .seconds(15),
+                    onEvent: { _ in })
                 let pipe = ControlPipe(on: host.loop)
                 pipe.send([1])
                 answer.resume(returning: core.find(LaunchID(rawValue: 1)) == nil && pipe.first(4) == [1])

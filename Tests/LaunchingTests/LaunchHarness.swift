@@ -34,6 +34,7 @@ final class LaunchHarness: Sendable {
 
     init(
         groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil,
+        maximumTemplates: Int? = nil,
         answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner"),
         without layers: Set<SandboxLayer> = [], owner: UInt32? = nil
     ) async throws {
@@ -56,6 +57,7 @@ final class LaunchHarness: Sendable {
             groupKill: groupKill, moments: SystemClocks())
         configuration.withoutLayers = layers
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
+        configuration.maximumTemplates = maximumTemplates
         if let answerTime { configuration.answerTime = answerTime }
         let (events, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
         endEvents = { continuation.finish() }
@@ -80,7 +82,7 @@ final class LaunchHarness: Sendable {
     }
 
     /// An order for the fixture's task with this label.
-    func order(_ what: String, limits: LaunchLimits? = nil) throws -> LaunchOrder {
+    func order(_ what: String, limits: LaunchLimits? = nil, variable: String? = nil) throws -> LaunchOrder {
         let number = lastID.withLock { last in
             last += 1
             return last
@@ -95,7 +97,7 @@ final class LaunchHarness: Sendable {
             place: LaunchPlace(
                 dataDirectory: folder.appending(path: "data").path,
                 temporaryDirectory: folder.appending(path: "tmp").path),
-            environment: ["PATH=/usr/bin:/bin"])
+            environment: ["PATH=/usr/bin:/bin"] + [variable].compactMap(\.self))
     }
 
     /// Launches a task and waits for its end. With `expire`, the task expires as soon as it is ready.

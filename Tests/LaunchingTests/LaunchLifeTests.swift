@@ -181,6 +181,22 @@ import Testing
         #expect(end?.outcome == .failed && end?.message == "gone")
     }
 
+    @Test func `a shortage of the host's own loses the launch, and does not fail it`() {
+        let failure = Event.spawnFailed(finding: "clone3: EAGAIN", isShortage: true)
+        let courses: [[Event]] = [
+            [.templateFailed(finding: "socketpair: EMFILE", status: nil, isShortage: true)],
+            [.templateReady, failure, .templateReady, failure],
+            [
+                .templateReady, .spawned, .loadFailed(finding: "no thread", isShortage: true),
+                .exited(.exit(69), leftovers: 0),
+            ],
+        ]
+        for events in courses {
+            let end = Self.run(events).end
+            #expect(end?.outcome == .lost && end?.reason == .shortage, "\(events)")
+        }
+    }
+
     @Test func `the ladder tells, waits for the grace and kills`() {
         let actions = Self.run(Self.up + [Self.lease]).actions
         #expect(

@@ -37,6 +37,33 @@ import Testing
         await harness.end()
     }
 
+    @Test func `of too many templates, the one that was not used for longest ends`() async throws {
+        let harness = try await LaunchHarness(maximumTemplates: 2)
+        let running = try harness.order("expires", variable: "NUMBER=0")
+        harness.launcher.launch(running)
+        try await harness.wait(for: "ready") { harness.isReady(running.id) }
+        let task = try #require(harness.pid(running.id))
+        let launcher = try Self.parent(of: task)
+        // Each variable needs a template of its own. The first one ends, although its task still runs.
+        for number in 1...5 {
+            let order = try harness.order("succeeds", variable: "NUMBER=\(number)")
+            #expect(try await harness.run(order).end?.outcome == .succeeded)
+        }
+        let standbys = harness.launcher.isolation.groupKill == .cgroup ? 2 : 0
+        try await harness.wait(for: "two templates") {
+            ProcessUsage.processes(below: launcher).count <= 2 + 2 + standbys
+        }
+        #expect(harness.sight(running.id).end == nil)
+        await harness.end()
+    }
+
+    @Test func `the number of templates follows from the limit of descriptors`() {
+        let expected: [(Int?, Int)] = [(nil, 64), (20, 4), (1024, 64), (4096, 256), (1 << 20, 1000)]
+        for (descriptors, templates) in expected {
+            #expect(TaskLauncher.maximumTemplates(descriptors: descriptors) == templates)
+        }
+    }
+
     @Test func `a template in use stays`() async throws {
         let harness = try await LaunchHarness()
         let order = try harness.order("expires")

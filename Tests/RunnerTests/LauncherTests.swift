@@ -50,9 +50,11 @@ import Testing
         #expect(try task.all() == [])
     }
 
-    @Test func `a crash in a constructor is the template's, with its signal`() throws {
+    @Test(arguments: [GroupKill.noFork, .pidNamespace])
+    func `a crash in a constructor is the template's, with its signal`(isolation: GroupKill) throws {
         let launcher = try TestLauncher()
-        guard case .templateFailed(let failed) = try launcher.template("constructor_aborts").1 else {
+        guard case .templateFailed(let failed) = try launcher.template("constructor_aborts", isolation).1
+        else {
             throw HarnessError("loaded")
         }
         #expect(failed.waitStatus.map { $0 & 0x7F } == UInt64(SIGABRT))
@@ -87,10 +89,11 @@ import Testing
         }
     }
 
-    @Test func `a template that is killed is reported, and its running task goes on`() throws {
+    @Test(.enabled(if: Cgroups.root != nil, "only templates with cgroups stay"))
+    func `a template that is killed is reported, and its running task goes on`() throws {
         let launcher = try TestLauncher()
-        let (template, _) = try launcher.template("expires")
-        let task = try launcher.launch(template)
+        let (template, _) = try launcher.template("expires", .cgroup)
+        let task = try launcher.launch(template, .cgroup)
         try task.waitUntilReady()
         try task.waitForLog()
         try launcher.send(KillTemplateMessage(template: template))
@@ -99,19 +102,54 @@ import Testing
         try task.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
         #expect(try task.all() == [.done(DoneMessage(success: false, message: "simulated"))])
         #expect(try launcher.exited().waitStatus == 0)
-        #expect(throws: HarnessError.self) { try launcher.launch(template) }
+        #expect(throws: HarnessError.self) { try launcher.launch(template, .cgroup) }
     }
 
-    @Test func `a retired template ends in silence, its running task goes on, spawns are refused`() throws {
+    @Test(.enabled(if: Cgroups.root != nil, "only templates with cgroups stay"))
+    func `a retired template ends in silence, its running task goes on, spawns are refused`() throws {
         let launcher = try TestLauncher()
-        let (template, _) = try launcher.template("expires")
-        let task = try launcher.launch(template)
+        let (template, _) = try launcher.template("expires", .cgroup)
+        let task = try launcher.launch(template, .cgroup)
         try task.waitUntilReady()
         try task.waitForLog()
         try launcher.send(RetireMessage(template: template))
         try task.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
         #expect(try launcher.exited().waitStatus == 0)
-        #expect(throws: HarnessError.self) { try launcher.launch(template) }
+        #expect(throws: HarnessError.self) { try launcher.launch(template, .cgroup) }
+    }
+
+    @Test(.enabled(if: Cgroups.root != nil && geteuid() == 0, "only root can leave a group"))
+    func `a child that moved itself to another cgroup dies with its launch, and others live on`() throws {
+        let launcher = try TestLauncher()
+        let alive = try launcher.makeFIFO("alive")
+        defer { close(alive) }
+        let (template, _) = try launcher.template("expires", .cgroup)
+        let other = try launcher.launch(template, .cgroup, subprocesses: true)
+        try other.waitUntilReady()
+        let task = try launcher.run("leaves_group", .cgroup, subprocesses: true)
+        // A sandbox may refuse the move. Then the child ends with its group.
+        _ = try task.all()
+        _ = try launcher.exited()
+        #expect(try waitUntilReadable(alive), "the child outlives its launch")
+        try other.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+        #expect(try launcher.exited().waitStatus == 0)
+    }
+
+    /// Without cgroups, nothing could find a process that a constructor left behind.
+    @Test(arguments: [GroupKill.noFork, .pidNamespace])
+    func `a constructor without a cgroup leaves no process behind`(isolation: GroupKill) throws {
+        let launcher = try TestLauncher()
+        // The daemon holds a FIFO open for as long as it lives.
+        let alive = try launcher.makeFIFO("alive")
+        defer { close(alive) }
+        let (template, answer) = try launcher.template("constructor_daemonises", isolation)
+        guard case .templateReady(let ready) = answer else { throw HarnessError("\(answer)") }
+        #expect(!ready.isCloneable)
+        #expect(try waitUntilReadable(alive), "the daemon of the template's constructor is alive")
+        let task = try launcher.launch(template, isolation)
+        #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
+        _ = try launcher.exited()
+        #expect(try waitUntilReadable(alive), "the daemon of the task's constructor is alive")
     }
 
     @Test(arguments: Mode.all)

@@ -98,6 +98,15 @@ final class TestLauncher {
         return (id, try next())
     }
 
+    /// Makes a FIFO in the directory of the templates; returns its read end.
+    func makeFIFO(_ name: String) throws -> CInt {
+        let path = folder.appending(path: name).path
+        guard mkfifo(path, 0o600) == 0 else { throw HarnessError("mkfifo: \(errno)") }
+        let end = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        if end < 0 { throw HarnessError("open(\(path)): \(errno)") }
+        return end
+    }
+
     /// Requests a task and starts its launch.
     func launch(
         _ template: UInt64, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false,

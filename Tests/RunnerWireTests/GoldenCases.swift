@@ -148,7 +148,8 @@ extension GoldenCase {
             TemplateFailedMessage(template: 3, finding: "died while loading", waitStatus: 139)),
         GoldenCase(
             "spawn-failed",
-            SpawnFailedMessage(launch: 42, finding: "clone3: Resource temporarily unavailable (11)")),
+            SpawnFailedMessage(
+                launch: 42, finding: "clone3: Resource temporarily unavailable (11)", isShortage: true)),
         GoldenCase("prepared", PreparedMessage(template: 3)),
         GoldenCase("prepared-refused", PreparedMessage(template: 3, finding: "no")),
         GoldenCase("unkillable", UnkillableMessage(launch: 42)),

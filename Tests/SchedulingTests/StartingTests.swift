@@ -111,6 +111,19 @@ import Testing
         #expect(Set(shares).count > 5)
     }
 
+    @Test func `lost launches come back apart from each other, after half to one and a half of the back-off`()
+    {
+        let settings = SchedulerSettings()
+        let requests = (1...200).map { RequestID(rawValue: $0) }
+        for (attempts, exact) in [(1, 5), (3, 20), (5, 80)] {
+            let delays = requests.map { settings.backOff(afterLosses: attempts, of: $0) }
+            let (least, most) = (Duration.seconds(exact) / 2, Duration.seconds(exact) * 3 / 2)
+            #expect(delays.allSatisfy { (least...most).contains($0) }, "\(attempts)")
+            #expect(delays.contains { $0 < least * 11 / 10 } && delays.contains { $0 > most * 9 / 10 })
+        }
+        #expect(requests.allSatisfy { settings.backOff(afterLosses: 20, of: $0) <= .seconds(600) })
+    }
+
     @Test func `a back-off limit below the first back-off holds`() {
         var settings = SchedulerSettings()
         settings.backOffLimit = .seconds(1)

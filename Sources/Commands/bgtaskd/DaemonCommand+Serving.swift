@@ -25,6 +25,7 @@ extension DaemonCommand {
     /// Joins the host and its control channel, and runs them until a signal.
     func serve() async throws {
         SignalWatch.ignorePipeAndFileSizeSignals()
+        DescriptorLimit.raise()
         let signals = SignalWatch(Self.stopSignals)
         ProcessFacts.forbidInspection()
         let isOnTerminal = ProcessFacts.hasTerminal

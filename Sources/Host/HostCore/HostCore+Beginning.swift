@@ -59,6 +59,10 @@ extension HostCore {
         feed(.handlersChanged(registered.handlers.map(\.manifest)))
         feed(.conditionsChanged(conditions))
         drainEvents()
+        crashing = Set(
+            beginning.recovery.facts.bundleStates.filter { $0.value.pause?.crashes != nil }.keys)
+        endPausesOfOldLibraries(changed: { _ in false })
+        drainEvents()
         // There may be a million, so each is not an event and an effect of its own.
         requests.reserve(beginning.recovery.pending.count)
         for request in beginning.recovery.pending {

@@ -46,7 +46,7 @@ extension HostCore {
         let leaks = ended.end.completion == nil ? 0 : launch.openAssertions.count
         return LaunchEnding(
             outcome: ended.end.outcome, expiration: launch.record.expiration, cpuTime: ended.cpuTime,
-            leakedAssertions: leaks)
+            leakedAssertions: leaks, libraryHash: launch.record.libraryHash)
     }
 
     /// Decides whether the request of an ended launch is put back, and until when it must wait.
@@ -58,6 +58,12 @@ extension HostCore {
         if launch.isCancelled { return (ended, nil) }
         // The host has given the request up already, and only stores this end again.
         if end.reason == .attemptsWithoutProgress { return (ended, nil) }
+        // The handler was never called, so even a task with `delivery: atMostOnce` is tried again. The
+        // attempt does not count, because the request has no part in the shortage.
+        if end.reason == .shortage {
+            let wait = ended.at.wall + Self.startRetryDelay
+            return (ended, PutBack(notBefore: wait, attempts: request.attempts))
+        }
         let counts = PutBackRule.counts(end.outcome, expiration: record.expiration)
         let attempts = request.attempts.following(record, counts: counts)
         if PutBackRule.applies(
@@ -90,9 +96,10 @@ extension HostCore {
         let settings = scheduler.settings
         var wait = Duration.zero
         // What ended the launcher or the host may do so again, so a lost launch always waits.
-        if attempts.withoutProgress > 0 || ended.end.outcome == .lost {
-            wait = settings.backOff(
-                afterAttempts: max(1, attempts.withoutProgress), of: launch.request.id)
+        if ended.end.outcome == .lost {
+            wait = settings.backOff(afterLosses: max(1, attempts.withoutProgress), of: launch.request.id)
+        } else if attempts.withoutProgress > 0 {
+            wait = settings.backOff(afterAttempts: attempts.withoutProgress, of: launch.request.id)
         }
         if let limit = limits(of: launch.request).cpu, !launch.isCPURelaxed {
             let elapsed = launch.readyAt.map { ended.at.monotonic - $0.monotonic } ?? .zero

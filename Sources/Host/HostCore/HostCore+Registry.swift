@@ -30,6 +30,8 @@ extension HostCore {
             emit(.work(.watchStorage(snapshot.needsStorage)))
         }
         feed(.handlersChanged(snapshot.handlers.map(\.manifest)))
+        let present = handlers
+        endPausesOfOldLibraries { handlersBefore[$0] != present[$0] }
         emit(.work(.removeApps(keeping: installedBundles)))
         // The scheduler admits the app launches below, so it must have the new manifests first.
         drainEvents()
@@ -39,6 +41,37 @@ extension HostCore {
     }
 
     var installedBundles: Set<BundleIdentifier> { Set(registered.handlers.map(\.manifest.bundle)) }
+
+    // MARK: Pauses because of crashes
+
+    /// Logs that the host has paused a bundle whose launches crash again and again.
+    mutating func notice(_ pause: Pause?, of bundle: BundleIdentifier) {
+        guard let pause, let crashes = pause.crashes else {
+            crashing.remove(bundle)
+            return
+        }
+        guard crashing.insert(bundle).inserted else { return }
+        log(
+            .error,
+            "\(bundle) is paused, because \(crashes.counted("launch", "launches")) in a row crashed. The pause ends "
+                + "when the bundle has another library. To end it now: bgtask resume \(bundle). "
+                + "To launch a task in spite of it: bgtask launch IDENTIFIER")
+    }
+
+    /// Ends the pauses of bundles that crashed with another library than the present one.
+    ///
+    /// - Parameter changed: Whether the handler of a bundle has changed. This decides for a bundle without a
+    ///   library, whose manifest calls the functions of an installed one.
+    mutating func endPausesOfOldLibraries(changed: (BundleIdentifier) -> Bool) {
+        for handler in registered.handlers {
+            let bundle = handler.manifest.bundle
+            guard let pause = scheduler.bundleState(bundle).pause, pause.crashes != nil,
+                pause.library != handler.libraryHash || (pause.library == nil && changed(bundle))
+            else { continue }
+            log(.notice, "\(bundle) has another library, so its pause because of crashes ends")
+            feed(.bundlePaused(bundle, nil))
+        }
+    }
 
     // MARK: Looking up
 

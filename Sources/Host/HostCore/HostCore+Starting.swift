@@ -37,7 +37,9 @@ extension HostCore {
                     + "'bgtask answer \(id) no'",
                 launch: id)
             emit(.publish(.launchAsked(id, launch.record.request, rationale)))
-        case .saveBundleState(let bundle, let state): bundles.keep(state, of: bundle, at: now.boot)
+        case .saveBundleState(let bundle, let state):
+            bundles.keep(state, of: bundle, at: now.boot)
+            notice(state.pause, of: bundle)
         case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
             submitScheduled(identifier, bundle, earliest: earliest, deadline: deadline)
         case .findDate(let identifier, let expression, let timeZone, let after):
@@ -195,7 +197,10 @@ extension HostCore {
             switch cause {
             case .success(let reason): LaunchEnd.stopped(reason, message: "it was stopped before it started")
             case .failure(let error):
-                LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
+                // `unavailable` is a fault of the host's own, such as a full disk, and not of the request.
+                error.code == .unavailable
+                    ? LaunchEnd(outcome: .lost, reason: .shortage, message: "\(error)")
+                    : LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
             }
         ended(EndedLaunch(id: id, end: end, at: now))
     }

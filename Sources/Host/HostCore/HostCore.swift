@@ -86,6 +86,8 @@ public struct HostCore: Sendable {
     var cancellations = CancellationBook()
     /// The ends of launches that the store could not record yet, oldest first.
     var unsavedEnds: [UnsavedEnd] = []
+    /// The bundles that are paused because their launches crashed.
+    var crashing: Set<BundleIdentifier> = []
     /// The bundles whose last write of their state failed.
     var unstoredBundles: Set<BundleIdentifier> = []
     /// When failed writes are made again, on CLOCK_BOOTTIME; `nil` if no attempt is planned.

@@ -135,7 +135,7 @@ public struct HostBeginning: Sendable {
                 handlers[bundle]?.manifest.declaration(for: identifier)?.isAtMostOnce ?? false
             },
             backOff: {
-                now + scheduler.backOff(afterAttempts: max(1, $1.withoutProgress), of: $0.request)
+                now + scheduler.backOff(afterLosses: max(1, $1.withoutProgress), of: $0.request)
             }, attemptLimit: scheduler.attemptsWithoutProgress,
             scheduled: registered.handlers.flatMap(\.manifest.tasks).filter { $0.schedule != nil }
                 .map(\.pattern.base))

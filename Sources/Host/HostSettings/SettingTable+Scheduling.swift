@@ -141,6 +141,19 @@ extension SettingTable {
             "scheduling.backOffLimit", \.scheduler.backOffLimit, .milliseconds(100) ... .seconds(7 * 86_400),
             "The longest time before the next attempt of a request. Our choice: a request that never gets further costs at most one launch an hour"
         ),
+        .duration(
+            "scheduling.lostBackOffLimit", \.scheduler.lostBackOffLimit,
+            .milliseconds(100) ... .seconds(7 * 86_400),
+            "The longest time before the next attempt of a request whose launch was lost with the launcher or the host. Our choice: most lost launches are not the cause of the loss"
+        ),
+        .integer(
+            "scheduling.crashLimit", \.scheduler.crashLimit, 0...1000,
+            "The number of crashes in a row after which the host pauses the bundle, until its library changes or bgtask resume; 0 switches this off. Our choice, as systemd's StartLimitBurst"
+        ),
+        .duration(
+            "scheduling.crashPeriod", \.scheduler.crashPeriod, .seconds(1) ... .seconds(86_400),
+            "The time within which these crashes must occur. Our choice: retries with the default back-off of 30 s stay below the limit"
+        ),
         .integer(
             "scheduling.attemptsWithoutProgress", \.scheduler.attemptsWithoutProgress, 1...1000,
             "The number of attempts in a row without a new checkpoint or further progress after which a request fails. Our choice: the eighth begins about 10 min after the first"

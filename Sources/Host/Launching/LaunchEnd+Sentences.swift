@@ -16,6 +16,18 @@ extension LaunchEnd {
         if !fault.details.isEmpty { report = fault.details.joined(separator: "\n") }
     }
 
+    /// The end of a launch whose handler could not be started.
+    ///
+    /// - Parameters:
+    ///   - finding: What failed.
+    ///   - isShortage: Whether the host lacked descriptors, processes, memory or space, so that the launch
+    ///     can be tried again.
+    static func unstarted(_ finding: String, isShortage: Bool) -> LaunchEnd {
+        LaunchEnd(
+            outcome: isShortage ? .lost : .failed, reason: isShortage ? .shortage : .loadFailed,
+            message: finding)
+    }
+
     /// The end of a launch whose library did not load in time.
     static var tooSlowToLoad: LaunchEnd {
         LaunchEnd(

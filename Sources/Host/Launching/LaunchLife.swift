@@ -30,17 +30,17 @@ struct LaunchLife: Equatable, Sendable {
         /// The template is loaded.
         case templateReady
         /// The template could not be set up, could not load its library, or has ended.
-        case templateFailed(finding: String, status: ExitStatus?)
+        case templateFailed(finding: String, status: ExitStatus?, isShortage: Bool = false)
         /// The library did not load in time.
         case loadDeadlinePassed
         /// The process exists.
         case spawned
-        /// The launcher could not create the process.
-        case spawnFailed(finding: String)
+        /// The launcher could not create the process; with a shortage, a later attempt may succeed.
+        case spawnFailed(finding: String, isShortage: Bool = false)
         /// The task sent the *ready* frame.
         case ready
         /// The task sent the *load failed* frame.
-        case loadFailed(finding: String)
+        case loadFailed(finding: String, isShortage: Bool = false)
         /// The task sent the *done* frame; the flags are those of `DoneMessage`.
         case done(success: Bool, message: String?, isUnstarted: Bool, isDeaf: Bool = false)
         /// The task sent the *fault* frame.
@@ -127,12 +127,12 @@ struct LaunchLife: Equatable, Sendable {
         case .templateReady:
             stage = .spawning
             return [.spawn]
-        case .templateFailed(let finding, let status):
-            return end(.failedLoad(finding, status))
+        case .templateFailed(let finding, let status, let isShortage):
+            return end(isShortage ? .unstarted(finding, isShortage: true) : .failedLoad(finding, status))
         case .loadDeadlinePassed:
             return end(.tooSlowToLoad)
-        case .spawnFailed(let finding):
-            return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
+        case .spawnFailed(let finding, let isShortage):
+            return end(.unstarted(finding, isShortage: isShortage))
         case .expire(let reason, _):
             return end(.stopped(reason, message: Self.unstarted))
         case .kill(let reason, let message):
@@ -154,13 +154,11 @@ struct LaunchLife: Equatable, Sendable {
             }
             stage = .expiring
             return [.awaitReady, .climb(LadderStep.expiration(expiration, grace: grace))]
-        case .spawnFailed(let finding):
+        case .spawnFailed(let finding, let isShortage):
             if let expiration { return end(.stopped(expiration, message: Self.unstarted)) }
             // The template may have been killed in the meantime, so the launch tries once more with a new
             // one.
-            guard hasTriesLeft else {
-                return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
-            }
+            guard hasTriesLeft else { return end(.unstarted(finding, isShortage: isShortage)) }
             hasTriesLeft = false
             stage = .waiting
             return [.prepare]
@@ -193,9 +191,9 @@ struct LaunchLife: Equatable, Sendable {
             wasReady = true
             if stage == .starting { stage = .running }
             return [.beginRun]
-        case .loadFailed(let finding):
+        case .loadFailed(let finding, let isShortage):
             if wasReady { return violation("its process sent 'load failed' after 'ready'", nil) }
-            verdict = LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding)
+            verdict = .unstarted(finding, isShortage: isShortage)
             stage = .completed
             return [.awaitExit]
         case .loadDeadlinePassed:
@@ -249,9 +247,9 @@ struct LaunchLife: Equatable, Sendable {
         switch event {
         case .exited(let status, let leftovers, let outOfMemory):
             return exited(status, leftovers, outOfMemory)
-        case .spawnFailed(let finding):
+        case .spawnFailed(let finding, let isShortage):
             // The launch was killed while it was being spawned, and its process was never created.
-            return end(verdict ?? LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
+            return end(verdict ?? .unstarted(finding, isShortage: isShortage))
         case .tidyingEnded, .kill:
             guard stage == .completed else { return [] }
             // The outcome of the completion is kept; only the remaining processes are killed.

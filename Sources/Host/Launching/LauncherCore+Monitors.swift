@@ -12,13 +12,13 @@ extension LauncherCore {
         launch.monitorTimer?.cancel()
         launch.monitorTimer = nil
         guard launch.life.stage == .running else { return }
-        if launch.memoryBefore == nil { scheduleMemoryLook() }
+        if launch.memoryBefore == nil || launch.canLeaveGroup { scheduleMemoryLook() }
         guard let next = launch.monitor?.nextSampleAt else { return }
         launch.monitorTimer = after(next - moments.now().monotonic) { [self] in lookAtCPU(of: launch) }
     }
 
     private func lookAtCPU(of launch: RunningLaunch) {
-        guard launch.life.stage == .running else { return }
+        guard launch.life.stage == .running, !endIfLeft(launch) else { return }
         let finding =
             launch.monitor?.sample(at: moments.now().monotonic, usage: launch.cpuTime().0) ?? .within
         let isPastHalf = launch.monitor?.isPastHalf ?? false
@@ -46,6 +46,9 @@ extension LauncherCore {
 
     private func lookAtMemory() {
         memoryTimer = nil
+        for launch in launches.values where launch.life.stage == .running && launch.canLeaveGroup {
+            if !endIfLeft(launch) { scheduleMemoryLook() }
+        }
         for launch in launches.values where launch.life.stage == .running && launch.memoryBefore == nil {
             let (resident, limit) = (launch.residentBytes(), launch.order.declaration.limits.memory)
             guard resident > limit.bytes else {
@@ -55,6 +58,21 @@ extension LauncherCore {
             let note = "it used \(ByteCount(bytes: resident)) of memory; the limit is \(limit)"
             handle(.expire(.memoryLimit, note: note), launch)
         }
+    }
+
+    /// Ends a launch with a process that has moved itself to another cgroup, where its CPU time is not
+    /// counted and a kill of the group does not reach it.
+    ///
+    /// The launcher kills that process when the task has ended.
+    ///
+    /// - Returns: Whether the launch ends.
+    private func endIfLeft(_ launch: RunningLaunch) -> Bool {
+        guard launch.canLeaveGroup, let group = launch.group, let pid = launch.pid,
+            let stray = ProcessUsage.descendants(of: pid).first(where: { !group.mayContain($0) })
+        else { return false }
+        handle(
+            .violation(finding: "its process \(stray) has left the launch's cgroup", code: nil), launch)
+        return true
     }
 
     /// Returns the present resource use of one launch; `nil` if it has no process.

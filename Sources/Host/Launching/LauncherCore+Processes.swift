@@ -37,7 +37,8 @@ extension LauncherCore {
                     start: control.first(SpawnMessage.maximumStart)))
             awaitAnswer(.launch(launch.number))
         } catch {
-            handle(.spawnFailed(finding: "\(error)"), launch)
+            let isShortage = (error as? SystemCallError)?.isShortage ?? false
+            handle(.spawnFailed(finding: "\(error)", isShortage: isShortage), launch)
             return
         }
         // The next payload may have other grants, so a template with those of this one would only use memory.
@@ -59,7 +60,8 @@ extension LauncherCore {
             templateReady(message.template, message.isCloneable)
         case .templateFailed(let message):
             templateFailed(
-                message.template, message.finding, message.waitStatus.map(ExitStatus.init(waitStatus:)))
+                message.template, message.finding, message.waitStatus.map(ExitStatus.init(waitStatus:)),
+                isShortage: message.isShortage)
         case .spawnFailed(let message):
             guard let launch = launches[message.launch] else { return }
             // The template can't clone any more, so the next launch needs a new one.
@@ -71,7 +73,9 @@ extension LauncherCore {
                 launch.group = nil
                 launch.clock = nil
             }
-            handle(.spawnFailed(finding: OutputLines.harmless(message.finding)), launch)
+            handle(
+                .spawnFailed(
+                    finding: OutputLines.harmless(message.finding), isShortage: message.isShortage), launch)
         case .unkillable(let message):
             guard let launch = launches[message.launch] else { return }
             handle(.unkillable, launch)

@@ -156,7 +156,9 @@ extension LauncherCore {
             launch.title = message
             scheduleNews(launch)
         case .loadFailed(let message):
-            handle(.loadFailed(finding: OutputLines.harmless(message.finding)), launch)
+            handle(
+                .loadFailed(
+                    finding: OutputLines.harmless(message.finding), isShortage: message.isShortage), launch)
         case .done(let message):
             guard !isComplete else { return }
             tellNews(launch)

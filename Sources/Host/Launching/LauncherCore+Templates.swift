@@ -15,6 +15,7 @@ extension LauncherCore {
             launch.template = id
         case .start(let id):
             launch.template = id
+            retireSurplus()
             // The launch waits until its template has loaded or failed.
             startTemplate(id, launch.order)
         }
@@ -39,7 +40,9 @@ extension LauncherCore {
             }
             try send(message)
         } catch {
-            templateFailed(id, "the process that loads its plugin can't be started: \(error)", nil)
+            templateFailed(
+                id, "the process that loads its plugin can't be started: \(error)", nil,
+                isShortage: (error as? SystemCallError)?.isShortage ?? false)
             return
         }
         templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in
@@ -90,12 +93,14 @@ extension LauncherCore {
         for launch in waiting(book.ready(id, isCloneable: isCloneable)) { handle(.templateReady, launch) }
     }
 
-    func templateFailed(_ id: UInt64, _ finding: String, _ status: ExitStatus?) {
+    func templateFailed(
+        _ id: UInt64, _ finding: String, _ status: ExitStatus?, isShortage: Bool = false
+    ) {
         if failOverdue(id) { return }
         templateTimers.removeValue(forKey: id)?.cancel()
         let text = OutputLines.harmless(finding)
         for launch in removeTemplate(id) {
-            handle(.templateFailed(finding: text, status: status), launch)
+            handle(.templateFailed(finding: text, status: status, isShortage: isShortage), launch)
         }
     }
 
@@ -121,6 +126,20 @@ extension LauncherCore {
         for launch in removeTemplate(id) {
             handle(.spawnFailed(finding: "the process that holds its plugin is being replaced"), launch)
         }
+    }
+
+    // MARK: Too many templates
+
+    /// Retires the loaded template that was not used for longest, if there are more than
+    /// ``maximumTemplates``.
+    ///
+    /// Each template costs the launcher up to four descriptors for as long as it is kept. A template that is
+    /// still loading is never retired.
+    private func retireSurplus() {
+        guard book.templates.count > maximumTemplates,
+            let oldest = templateUses.min(by: { ($0.value, $0.key) < ($1.value, $1.key) })
+        else { return }
+        retireTemplate(oldest.key)
     }
 
     // MARK: Idle templates

@@ -32,6 +32,8 @@ final class LauncherCore: @unchecked Sendable {
     var idleTimers: [UInt64: Scheduled<Void>] = [:]
     /// How long a template that is not used stays loaded.
     let templateIdleTime: Duration
+    /// How many templates there may be; see ``TaskLauncher/Configuration/maximumTemplates``.
+    let maximumTemplates: Int
     var templateGroups: [UInt64: ControlGroup] = [:]
     /// The standbys, by the number of their template.
     var standbys: [UInt64: Standby] = [:]
@@ -55,7 +57,7 @@ final class LauncherCore: @unchecked Sendable {
 
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
-        sandbox: Set<SandboxLayer>, templateIdleTime: Duration, answerTime: Duration,
+        sandbox: Set<SandboxLayer>, templateIdleTime: Duration, maximumTemplates: Int, answerTime: Duration,
         onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
         answers = AnswerWatch(answerTime: answerTime)
@@ -65,6 +67,7 @@ final class LauncherCore: @unchecked Sendable {
         self.groups = groups
         self.sandbox = sandbox
         self.templateIdleTime = templateIdleTime
+        self.maximumTemplates = maximumTemplates
         self.onEvent = onEvent
     }
 

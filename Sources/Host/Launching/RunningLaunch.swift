@@ -134,6 +134,9 @@ final class RunningLaunch: @unchecked Sendable {
         return (lastUsage, true)
     }
 
+    /// Whether a process of the launch could move itself to another cgroup.
+    var canLeaveGroup: Bool { group != nil && order.mayStartProcesses }
+
     /// Assigns a group to the launch, with the counts of its earlier use.
     func enter(_ group: ControlGroup, counted count: GroupCount) {
         self.group = group

@@ -23,6 +23,10 @@ public final class TaskLauncher: Sendable {
         /// Our choice: longer than the pauses in a burst of launches, but shorter than the 15 min
         /// between refreshes.
         public var templateIdleTime = Duration.seconds(300)
+        /// The largest number of templates; `nil` calculates it from the limit of descriptors.
+        ///
+        /// If there are more, the loaded one that was not used for longest ends.
+        public var maximumTemplates: Int?
         /// How long the launcher process may take to answer an order before it is killed and replaced: 15 s.
         ///
         /// Our choice: three times the 5 s after which it reports a process that can't be killed.
@@ -123,7 +127,10 @@ public final class TaskLauncher: Sendable {
         let core = LauncherCore(
             loop: loop, moments: configuration.moments, isolation: probe.report.groupKill, groups: groups,
             sandbox: probe.report.sandbox.subtracting(configuration.withoutLayers),
-            templateIdleTime: configuration.templateIdleTime, answerTime: configuration.answerTime,
+            templateIdleTime: configuration.templateIdleTime,
+            maximumTemplates: configuration.maximumTemplates
+                ?? Self.maximumTemplates(descriptors: DescriptorLimit.raise()),
+            answerTime: configuration.answerTime,
             onEvent: onEvent)
         core.replaceLauncher = { [weak self] in self?.replace() }
         core.onEnd = { [weak self] in self?.finish() }
@@ -132,6 +139,14 @@ public final class TaskLauncher: Sendable {
             $0.isolation = probe.report
         }
     }
+
+    /// The largest number of templates for a limit of descriptors: a sixteenth of it, 4 through 1000.
+    ///
+    /// A template with its standby has four descriptors in the launcher, so templates take at most a quarter
+    /// of the limit. The rest is the reserve for launches, which need up to ten each, and for the host's
+    /// connections and store. The launcher's poll has room for 1024 templates. `nil`, an unknown limit,
+    /// counts as 1024.
+    static func maximumTemplates(descriptors: Int?) -> Int { min(1000, max(4, (descriptors ?? 1024) / 16)) }
 
     /// Starts a launcher process; `done` is called once, after its *hello* or after it failed.
     private func connect(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {

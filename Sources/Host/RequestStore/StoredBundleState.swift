@@ -14,13 +14,18 @@ struct StoredInstant: Codable {
 struct StoredPause: Codable {
     var since: StoredInstant
     var until: StoredInstant?
+    var crashes: Int?
+    var library: String?
 
     init(_ pause: Pause) {
         since = StoredInstant(pause.since)
         until = pause.until.map(StoredInstant.init)
+        (crashes, library) = (pause.crashes, pause.library)
     }
 
-    var pause: Pause { Pause(since: since.time, until: until?.time) }
+    var pause: Pause {
+        Pause(since: since.time, until: until?.time, crashes: crashes, library: library)
+    }
 }
 
 /// The JSON form of ``BundleState`` in the database.
@@ -125,6 +130,7 @@ struct StoredBundleState: Codable {
     var recent: Recent?
     var service: Service?
     var pause: StoredPause?
+    var crashes: [StoredInstant]?
     var wakeUpsSaved: Int?
 
     init(_ state: BundleState) {
@@ -143,6 +149,7 @@ struct StoredBundleState: Codable {
         recent = state.recent == RecentLaunches() ? nil : Recent(state.recent)
         service = Service(seconds: state.service.seconds, at: state.service.at.map(StoredInstant.init))
         pause = state.pause.map(StoredPause.init)
+        crashes = state.crashes.isEmpty ? nil : state.crashes.map(StoredInstant.init)
         wakeUpsSaved = state.wakeUpsSaved
     }
 
@@ -174,6 +181,7 @@ struct StoredBundleState: Codable {
             state.service.at = service.at?.time
         }
         state.pause = pause?.pause
+        state.crashes = crashes?.map(\.time) ?? state.crashes
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
         return state
     }

@@ -61,7 +61,10 @@ extension Scheduler {
                 $0.budget.burst = burst.map { min(1, max(0, $0)) }
             }
         case .bundlePaused(let bundle, let pause):
-            changeBundle(bundle) { $0.pause = pause }
+            changeBundle(bundle) {
+                $0.pause = pause
+                $0.crashes = []
+            }
             agenda.checkAll()
         case .foregroundChanged(let bundle, let isForeground):
             if isForeground {
@@ -177,6 +180,25 @@ extension Scheduler {
             $0.conduct.add(points, on: situation.localDay(now.wall), settings)
             if launch.request.isDiscretionary { $0.service.add(cpu: ending.cpuTime, at: now.wall) }
             if isCharged { $0.budget.spend(cpu: ending.cpuTime, at: now.wall, in: situation) }
+            $0.noteCrash(ending, at: now.wall, settings)
         }
+    }
+}
+
+extension BundleState {
+    /// Counts a crash, and pauses the bundle at the last one of too many in a row; a success ends the row.
+    ///
+    /// A pause that a person ordered is not replaced.
+    fileprivate mutating func noteCrash(
+        _ ending: LaunchEnding, at time: WallTime, _ settings: SchedulerSettings
+    ) {
+        if ending.outcome == .succeeded { crashes = [] }
+        let isPaused = pause?.isInForce(at: time) ?? false
+        guard ending.outcome == .crashed, settings.crashLimit > 0, !isPaused else { return }
+        // A crash in the future was counted before the wall clock was set back.
+        crashes = crashes.filter { $0 <= time && time - $0 < settings.crashPeriod } + [time]
+        guard crashes.count >= settings.crashLimit else { return }
+        pause = Pause(since: time, until: nil, crashes: crashes.count, library: ending.libraryHash)
+        crashes = []
     }
 }

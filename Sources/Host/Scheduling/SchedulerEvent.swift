@@ -124,15 +124,18 @@ public struct LaunchEnding: Equatable, Hashable, Sendable, Codable {
     public var cpuTime: Duration
     /// How many assertions the launch had not ended.
     public var leakedAssertions: Int
+    /// The hash of the library that the launch ran; `nil` if it had none, or it is unknown.
+    public var libraryHash: String?
 
     /// Creates an ending; the default one affects neither budgets nor conduct.
     public init(
         outcome: Outcome? = nil, expiration: Reason? = nil, cpuTime: Duration = .zero,
-        leakedAssertions: Int = 0
+        leakedAssertions: Int = 0, libraryHash: String? = nil
     ) {
         self.outcome = outcome
         self.expiration = expiration
         self.cpuTime = cpuTime
         self.leakedAssertions = leakedAssertions
+        self.libraryHash = libraryHash
     }
 }

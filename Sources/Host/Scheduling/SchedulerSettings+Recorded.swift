@@ -14,6 +14,17 @@ extension KeyedDecodingContainer {
         return standard
     }
 
+    /// Decodes a whole number; a setting that the recording lacks, because it is newer, has its default
+    /// value.
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        if let value = try decodeIfPresent(type, forKey: key) { return value }
+        guard let standard = SchedulerSettings.integers[key.stringValue] else {
+            throw DecodingError.keyNotFound(
+                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such number"))
+        }
+        return standard
+    }
+
     /// Decodes the weights of bundles; an older recording has none.
     func decode(
         _ type: [BundleIdentifier: Double].Type, forKey key: Key
@@ -35,6 +46,12 @@ extension KeyedDecodingContainer {
 }
 
 extension SchedulerSettings {
+    /// The default values of all settings that are whole numbers, by their names.
+    fileprivate static let integers = Dictionary(
+        Mirror(reflecting: SchedulerSettings()).children.compactMap { child in
+            child.label.flatMap { label in (child.value as? Int).map { (label, $0) } }
+        }, uniquingKeysWith: { first, _ in first })
+
     /// The default values of all settings that are decimal numbers, by their names.
     fileprivate static let decimals = Dictionary(
         Mirror(reflecting: SchedulerSettings()).children.compactMap { child in

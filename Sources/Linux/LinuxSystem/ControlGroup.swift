@@ -53,6 +53,19 @@ public struct ControlGroup: Sendable, Equatable {
         SmallFile.directories(in: path).map { ControlGroup(path: path + "/" + $0) }
     }
 
+    /// Whether a process is in this group or below it; also true if it can't be found out, because the
+    /// process has ended.
+    public func mayContain(_ process: Int32) -> Bool {
+        guard let groups = try? SmallFile.read("/proc/\(process)/cgroup"),
+            let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        else { return true }
+        let membership = line.dropFirst(3)
+        // The path begins with the place where the file system is mounted.
+        if membership.count > 1, path.hasSuffix(membership) { return true }
+        guard let name = path.split(separator: "/").last else { return true }
+        return membership.contains("/\(name)/")
+    }
+
     /// Kills all processes in this group and in the groups below it.
     ///
     /// - Throws: The write to `cgroup.kill` that failed; kernels before 5.14 do not have this file.

@@ -19,6 +19,20 @@ public enum ProcessUsage {
         }
     }
 
+    /// The descendants of a process, from its lists of children; cheaper than ``processes(below:)``, but
+    /// without processes whose ancestors have ended.
+    public static func descendants(of root: Int32) -> [Int32] {
+        var (found, next): ([Int32], [Int32]) = ([], [root])
+        // The limit is for a tree that grows faster than it is read.
+        while let pid = next.popLast(), found.count < 10_000 {
+            let text = (try? SmallFile.read("/proc/\(pid)/task/\(pid)/children")) ?? ""
+            let children = text.split(separator: " ").compactMap { Int32($0) }
+            found += children
+            next += children
+        }
+        return found
+    }
+
     /// A process, its descendants, and the other processes of its session.
     ///
     /// A daemon whose ancestors have all ended, and that has left the session, is found only in a PID

@@ -23,6 +23,10 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether the error means that a device cannot be read now, because it sleeps or has no value yet.
     public var isOfSleepingDevice: Bool { code == EAGAIN || code == ENODATA || code == EINVAL }
 
+    /// Whether the system or the user lacks descriptors, processes, memory or disk space at present, so that
+    /// the same call can succeed later.
+    public var isShortage: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT].contains(code) }
+
     /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
 

@@ -25,8 +25,12 @@ public struct BundleState: Equatable, Sendable {
     public var recent = RecentLaunches()
     /// How much service the bundle had lately; free slots go to the bundle that had least.
     public var service = ServiceAccount()
-    /// The pause that a user ordered for this bundle; it may have ended.
+    /// The pause of this bundle, by a user or because of crashes; it may have ended.
     public var pause: Pause?
+    /// When the bundle's newest launches crashed, oldest first, without a successful one between them.
+    ///
+    /// There are at most as many as the limit for a pause, and none during such a pause.
+    public var crashes: [WallTime] = []
     /// How many of the bundle's launches began earlier than they would have alone, because other work had
     /// already woken the machine.
     public var wakeUpsSaved = 0
@@ -178,7 +182,7 @@ public struct UsageHistogram: Equatable, Sendable, Codable {
 extension BundleState: Codable {
     private enum CodingKeys: String, CodingKey {
         case refresh, refreshChangedAt, dismissedAt, lastUsed, usage, conduct, budget, lastRefresh, lastPush
-        case recent, service, pause, wakeUpsSaved
+        case recent, service, pause, crashes, wakeUpsSaved
     }
 
     /// Decodes a record; fields that it lacks have their defaults.
@@ -199,6 +203,7 @@ extension BundleState: Codable {
         recent = try value(.recent, RecentLaunches())
         service = try value(.service, ServiceAccount())
         pause = try value(.pause, nil)
+        crashes = try value(.crashes, [])
         wakeUpsSaved = try value(.wakeUpsSaved, 0)
     }
 }

@@ -80,6 +80,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case launcherDied
     /// The kernel could not kill the launch's processes.
     case unkillable
+    /// The host lacked descriptors, processes, memory or disk space to start the launch.
+    case shortage
     /// The client that was to run the request disconnected, and no plugin can run it.
     case clientGone
     /// A newer request of the same identifier replaced this one while it was pending.
@@ -102,7 +104,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
             .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
-            .launcherDied, .unkillable, .clientGone, .replaced, .attemptsWithoutProgress,
+            .launcherDied, .unkillable, .shortage, .clientGone, .replaced, .attemptsWithoutProgress,
             .deadlinePassed:
             false
         }

@@ -1,14 +1,26 @@
-/// A break that a user or an operator ordered: nothing starts until it ends.
+/// A break: nothing starts until it ends.
+///
+/// A user or an operator orders it. The host itself also pauses a bundle whose launches crash again and
+/// again.
 public struct Pause: Equatable, Hashable, Sendable, Codable {
     /// When the pause began.
     public var since: WallTime
     /// When the pause ends by itself; `nil` if only `bgtask resume` ends it.
     public var until: WallTime?
+    /// How many crashes in a row made the host pause the bundle; `nil` if a person ordered the pause.
+    public var crashes: Int?
+    /// The hash of the library that crashed; `nil` if a person ordered the pause, or if the bundle has no
+    /// library.
+    ///
+    /// The host ends the pause when the bundle has another library.
+    public var library: String?
 
-    /// Makes a pause.
-    public init(since: WallTime, until: WallTime?) {
+    /// Makes a pause; without `crashes`, a person ordered it.
+    public init(since: WallTime, until: WallTime?, crashes: Int? = nil, library: String? = nil) {
         self.since = since
         self.until = until
+        self.crashes = crashes
+        self.library = library
     }
 
     /// Whether the pause has not ended at a time.

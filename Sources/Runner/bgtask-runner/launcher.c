@@ -122,6 +122,7 @@ static void reap(struct launcher *launcher, int signals) {
     launches_reap(launcher);
     templates_reap(launcher);
     launches_reap_orphans(launcher);
+    launches_kill_strays(launcher);
 }
 
 static int run(struct launcher *launcher, int signals) {

@@ -38,9 +38,10 @@ struct template {
     char **environment;
     struct settings settings;
     enum isolation isolation;
-    pid_t pid;  /**< 0 once reaped. */
-    int pidfd;  /**< -1 once reaped. */
-    int socket; /**< The socket for the packets in template.h; -1 once closed. */
+    pid_t pid;       /**< 0 once reaped. */
+    int pidfd;       /**< -1 once reaped. */
+    int socket;      /**< The socket for the packets in template.h; -1 once closed. */
+    int status_pipe; /**< The read end of its PID namespace's status pipe; -1 if none. */
     bool answered, cloneable, retired;
     unsigned awaited; /**< The number of clone requests without an answer. */
     int64_t deadline; /**< When it is killed unless it answers or ends, on CLOCK_MONOTONIC; 0 for never. */
@@ -54,6 +55,7 @@ struct launch {
     uint64_t template_id;
     enum isolation isolation;
     bool awaits_clone; /**< Whether its template was asked for a clone and has not answered. */
+    bool subprocesses; /**< Whether the task may start processes. */
     pid_t pid;         /**< The pid of the task, or of its namespace's init; 0 before. */
     int pidfd;         /**< -1 before the task exists and after it was reaped. */
     int group;         /**< The descriptor of the cgroup's directory; -1 if none. */
@@ -75,6 +77,7 @@ struct launcher {
     struct frame_reader reader;
     struct frame_writer writer;
     bool draining;
+    bool look_for_strays; /**< Whether children may exist that left their group; see launches_kill_strays. */
     int64_t drain_deadline;
 };
 
@@ -87,8 +90,9 @@ int launcher_main(const char *lock_path);
 
 /* launcher_reports.c */
 
-/** Sends a frame with a number and a text: *template failed* or *spawn failed*. */
-void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding);
+/** Sends *template failed* or *spawn failed*. `code` is the error number of the call that failed, from which
+ *  the host learns whether to try again later; 0 if no call failed. */
+void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding, int code);
 
 /* launcher_templates.c */
 
@@ -142,10 +146,10 @@ void launches_spawn(struct launcher *launcher, struct body body);
 
 /* launcher_launches.c */
 
-/** Handles the result of a clone: the pid and pidfd of the launch's task, or 0 and the reason for the
- *  failure. */
+/** Handles the result of a clone: the pid and pidfd of the launch's task, or 0, the reason for the failure and
+ *  its error number. */
 void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
-                     const char *finding);
+                     const char *finding, int code);
 struct launch *launches_find(struct launcher *launcher, uint64_t id);
 /** Closes the descriptors of a launch and frees it. */
 void launches_forget(struct launcher *launcher, struct launch *launch);
@@ -166,6 +170,9 @@ int launches_timeout(const struct launcher *launcher);
 void launches_reap_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template. */
 void launches_kill_orphans(struct launcher *launcher);
+/** Kills children that belong to no launch and no template, and are in no group of theirs: they moved
+ *  themselves to another cgroup. Does nothing unless `look_for_strays` is set. */
+void launches_kill_strays(struct launcher *launcher);
 
 /* launcher_groups.c. A launch without a group is treated like one whose group is empty. */
 

@@ -57,12 +57,12 @@ void launches_kill(struct launch *launch) {
 /* MARK: Beginning */
 
 void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
-                     const char *finding) {
+                     const char *finding, int code) {
     launch->awaits_clone = false;
     if (pid == 0) {
         if (launch->group >= 0)
             group_write(launch, "cgroup.kill", "1");
-        launcher_report(launcher, MESSAGE_SPAWN_FAILED, launch->id, finding);
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, launch->id, finding, code);
         launches_forget(launcher, launch);
         return;
     }
@@ -124,10 +124,13 @@ void launches_reap(struct launcher *launcher) {
     for (struct launch *launch = launcher->launches, *next; launch != NULL; launch = next) {
         next = launch->next;
         if (launch->pid > 0 && !launch->reaped &&
-            wait4(launch->pid, &launch->wait_status, WNOHANG, &launch->usage) == launch->pid)
+            wait4(launch->pid, &launch->wait_status, WNOHANG, &launch->usage) == launch->pid) {
             task_ended(launch);
+            launcher->look_for_strays |= launch->subprocesses;
+        }
         if (launch->reaped && group_is_empty(launch)) {
             send_exited(launcher, launch);
+            launcher->look_for_strays |= launch->subprocesses;
             launches_forget(launcher, launch);
         } else if (launch->killed && !launch->told_unkillable &&
                    now_nanoseconds() - launch->kill_time >= UNKILLABLE_AFTER_NANOSECONDS) {

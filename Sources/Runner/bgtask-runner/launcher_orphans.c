@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,7 +35,65 @@ void launches_reap_orphans(struct launcher *launcher) {
             is_ours(launcher, ended.si_pid))
             return; // launches and templates reap their own children; the next SIGCHLD continues here
         waitpid(ended.si_pid, NULL, WNOHANG);
+        launcher->look_for_strays = true; // its children, if any, are now ours
     }
+}
+
+/* MARK: Processes that left their group */
+
+/* Whether the group with this descriptor, or else with this path, is the one that /proc names `membership`,
+ * such as "/bgtask-1/launch-2". */
+static bool is_group(int group, const char *path, const char *membership) {
+    char link[64], real[4096];
+    if (group >= 0) {
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", group);
+        ssize_t length = readlink(link, real, sizeof(real) - 1);
+        real[length > 0 ? length : 0] = 0;
+        path = real;
+    }
+    size_t length = path != NULL ? strlen(path) : 0, wanted = strlen(membership);
+    return wanted > 1 && length >= wanted && strcmp(path + length - wanted, membership) == 0;
+}
+
+/* Whether a process is in a group of a launch or template. True also if this can't be found out, because the
+ * process has ended. */
+static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
+    char path[64], line[4096];
+    snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return true;
+    bool found = false;
+    while (!found && fgets(line, sizeof(line), file) != NULL)
+        found = strncmp(line, "0::", 3) == 0;
+    fclose(file);
+    if (!found)
+        return true;
+    line[strcspn(line, "\n")] = 0;
+    for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
+        if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
+            return true;
+    for (const struct template *template = launcher->templates; template != NULL; template = template->next)
+        if (is_group(-1, template->cgroup, line + 3) || is_group(-1, template->standby.cgroup, line + 3))
+            return true;
+    return false;
+}
+
+void launches_kill_strays(struct launcher *launcher) {
+    // While an answer is outstanding, an unknown child may be the new task.
+    if (!launcher->look_for_strays || awaits_clones(launcher))
+        return;
+    launcher->look_for_strays = false;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+    FILE *children = fopen(path, "re");
+    if (children == NULL)
+        return;
+    int pid;
+    while (fscanf(children, "%d", &pid) == 1)
+        if (!is_ours(launcher, pid) && !is_in_known_group(launcher, pid))
+            kill(pid, SIGKILL); // its children are found when it is reaped
+    fclose(children);
 }
 
 void launches_kill_orphans(struct launcher *launcher) {

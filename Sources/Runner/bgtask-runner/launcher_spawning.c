@@ -119,7 +119,7 @@ static _Noreturn void become_task(const struct template *template, const struct 
 }
 
 /* Makes the task, by a clone in this process or in the template. On failure, returns false with a sentence
- * in `finding`. */
+ * in `finding` and the error number in errno. */
 static bool make_task(struct launcher *launcher, struct launch *launch, struct template *template,
                       struct task_ends *ends, int status_end, bool fresh, bool subprocesses, char *finding,
                       size_t size) {
@@ -134,7 +134,7 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
                      errno);
             return false;
         }
-        launches_cloned(launcher, launch, pid, pidfd, NULL);
+        launches_cloned(launcher, launch, pid, pidfd, NULL, 0);
         return true;
     }
     int descriptors[CLONE_DESCRIPTORS_MAX], count = 0;
@@ -175,13 +175,15 @@ void launches_spawn(struct launcher *launcher, struct body body) {
         refusal = "a task that may start processes needs a cgroup or a PID namespace; this host has neither";
     struct launch *launch = refusal == NULL ? calloc(1, sizeof(*launch)) : NULL;
     if (launch == NULL) {
-        launcher_report(launcher, MESSAGE_SPAWN_FAILED, id, refusal != NULL ? refusal : "no memory");
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, id, refusal != NULL ? refusal : "no memory",
+                        refusal != NULL ? 0 : ENOMEM);
         return;
     }
     *launch = (struct launch){.next = launcher->launches,
                               .id = id,
                               .template_id = template->id,
                               .isolation = template->isolation,
+                              .subprocesses = subprocesses,
                               .pidfd = -1,
                               .group = -1,
                               .status_pipe = -1,
@@ -192,6 +194,7 @@ void launches_spawn(struct launcher *launcher, struct body body) {
     struct task_ends ends = {.count = 0};
     int status_end = -1;
     bool done = false;
+    errno = 0;
     if (!open_group(launch, body, finding, sizeof(finding)))
         done = false;
     else if (!make_pipes(launch, &ends, &status_end))
@@ -205,10 +208,11 @@ void launches_spawn(struct launcher *launcher, struct body body) {
                          sizeof(finding));
         free(cgroup);
     }
+    int code = errno;
     close_ends(&ends);
     close_descriptor(&status_end);
     if (!done) {
-        launcher_report(launcher, MESSAGE_SPAWN_FAILED, id, finding);
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, id, finding, code);
         launches_forget(launcher, launch);
     }
 }

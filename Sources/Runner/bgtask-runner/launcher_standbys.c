@@ -60,7 +60,7 @@ bool standbys_take(struct launcher *launcher, struct launch *launch, struct temp
     if (taken) {
         int pidfd = standby->pidfd;
         standby->pidfd = -1;
-        launches_cloned(launcher, launch, standby->pid, pidfd, NULL);
+        launches_cloned(launcher, launch, standby->pid, pidfd, NULL, 0);
         standbys_forget(standby);
     } else {
         standbys_end(template); // the standby has died; a new task will use its group

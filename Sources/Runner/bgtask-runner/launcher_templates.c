@@ -25,6 +25,7 @@ static void destroy(struct template *template) {
     standbys_end(template);
     if (template->socket >= 0)
         close(template->socket);
+    close_descriptor(&template->status_pipe);
     for (char **entry = template->environment; entry != NULL && *entry != NULL; entry++)
         free(*entry);
     free(template->environment);
@@ -97,7 +98,7 @@ static struct template *parse(struct body body) {
     template->settings.idle_io = body_number(body, 11, 0) != 0;
     if (template->executable == NULL)
         template->executable = strdup("/proc/self/exe");
-    template->socket = template->pidfd = -1;
+    template->socket = template->pidfd = template->status_pipe = -1;
     template->standby.pidfd = template->standby.socket = -1;
     char *word = body_text(body, 6);
     bool done = template->settings.directory != NULL && template->executable != NULL && word != NULL &&
@@ -110,9 +111,31 @@ static struct template *parse(struct body body) {
     return NULL;
 }
 
+/* Makes this process, where tasks have a PID namespace instead of a cgroup, the child of the namespace's init,
+ * so that no process of the library's constructors outlives the template. On failure, returns false with a
+ * sentence in `finding`. */
+static bool enter_namespace(enum isolation isolation, int status, char *finding, size_t size) {
+    if (isolation != ISOLATION_PID_NAMESPACE || process_become_init(status, geteuid() != 0))
+        return true;
+    snprintf(finding, size, "the first process of the PID namespace can't be set up: %s (%d)",
+             strerror(errno), errno);
+    return false;
+}
+
+/* Isolates this process. Where tasks have neither a cgroup nor a PID namespace, constructors may start no
+ * process, because it could outlive the template. */
+static bool isolate(const struct template *template, char *finding, size_t size) {
+    return isolation_enter_template(&template->settings, finding, size) &&
+           (template->isolation != ISOLATION_NO_FORK || isolation_enter_task(false, finding, size));
+}
+
 /* Turns the new process into a template. */
-static _Noreturn void become_template(const struct template *template, int socket) {
+static _Noreturn void become_template(const struct template *template, int socket, int status) {
     struct template_answer answer = {.what = TEMPLATE_LOAD_FAILED};
+    if (!enter_namespace(template->isolation, status, answer.finding, sizeof(answer.finding))) {
+        packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
+        _exit(71);
+    }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int message = isolation_message(&template->settings);
     if (null >= 0 && message >= 0 &&
@@ -120,41 +143,50 @@ static _Noreturn void become_template(const struct template *template, int socke
         fcntl(3, F_SETFD, 0);
         fcntl(TEMPLATE_MESSAGE, F_SETFD, 0);
         socket = 3;
-        if (isolation_enter_template(&template->settings, answer.finding, sizeof(answer.finding))) {
+        if (isolate(template, answer.finding, sizeof(answer.finding))) {
             bool by_namespace = template->isolation == ISOLATION_PID_NAMESPACE;
             char *arguments[] = {"bgtask-runner", "template", by_namespace ? "pidNamespace" : "shared",
                                  template->library, NULL};
             execve(template->executable, arguments, template->environment);
+            answer.code = errno;
             snprintf(answer.finding, sizeof(answer.finding), "execve(%.300s): %s", template->executable,
-                     strerror(errno));
+                     strerror(answer.code));
         }
     } else {
+        answer.code = errno;
         snprintf(answer.finding, sizeof(answer.finding),
-                 "the process that loads the plugin can't set up its file descriptors: %s", strerror(errno));
+                 "the process that loads the plugin can't set up its file descriptors: %s",
+                 strerror(answer.code));
     }
     packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
     _exit(71);
 }
 
-/* Starts the template's process. On failure, returns false with a sentence in `finding`. */
+/* Starts the template's process. On failure, returns false with a sentence in `finding` and the error number
+ * in errno. */
 static bool start(struct template *template, char *finding, size_t size) {
-    int group = -1, sockets[2];
+    int group = -1, sockets[2], status[2] = {-1, -1};
     if (template->cgroup != NULL) {
         group = open(template->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (group < 0) {
-            snprintf(finding, size, "open(%.300s): %s", template->cgroup, strerror(errno));
+            int code = errno;
+            snprintf(finding, size, "open(%.300s): %s", template->cgroup, strerror(code));
+            errno = code;
             return false;
         }
     }
     const char *call = "socketpair";
     pid_t pid = -1;
     int code;
+    bool has_namespace = template->isolation == ISOLATION_PID_NAMESPACE;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0) {
-        call = "clone3";
-        pid = process_clone(0, group, &template->pidfd);
+        call = has_namespace ? "pipe2 or clone3" : "clone3";
+        if (!has_namespace || pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0)
+            pid = process_clone(has_namespace ? process_namespace_flags() : 0, group, &template->pidfd);
         if (pid == 0)
-            become_template(template, sockets[1]);
+            become_template(template, sockets[1], status[1]);
         code = errno;
+        close_descriptor(&status[1]);
         close(sockets[1]);
         if (pid < 0)
             close(sockets[0]);
@@ -163,9 +195,11 @@ static bool start(struct template *template, char *finding, size_t size) {
     }
     if (group >= 0)
         close(group);
+    template->status_pipe = status[0];
     if (pid < 0) {
         snprintf(finding, size, "the process that loads the plugin can't be created: %s: %s (%d)", call,
                  strerror(code), code);
+        errno = code;
         return false;
     }
     template->pid = pid;
@@ -177,15 +211,15 @@ void templates_add(struct launcher *launcher, struct body body) {
     uint64_t id = body_number(body, 1, 0);
     struct template *template = templates_find(launcher, id) == NULL ? parse(body) : NULL;
     if (template == NULL) {
-        launcher_report(
-            launcher, MESSAGE_TEMPLATE_FAILED, id,
-            "the template message is not usable: its number is taken, its isolation is none of "
-            "cgroup, pidNamespace and noFork, a limit is not 24 bytes, or its sandbox is unknown");
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id,
+                        "the template message is not usable: its number is taken, its isolation is none of "
+                        "cgroup, pidNamespace and noFork, a limit is not 24 bytes, or its sandbox is unknown",
+                        0);
         return;
     }
     char finding[512];
     if (!start(template, finding, sizeof(finding))) {
-        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id, finding);
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id, finding, errno);
         destroy(template);
         return;
     }
@@ -210,6 +244,13 @@ static void take(struct launcher *launcher, struct template *template, struct te
     switch (answer->what) {
     case TEMPLATE_LOADED:
         template->answered = true;
+        // Without a cgroup, nothing holds the processes that a constructor may start in a template, so each
+        // task loads the library in its own isolation. The template only finds out whether that works.
+        if (answer->cloneable && template->isolation != ISOLATION_CGROUP) {
+            answer->cloneable = false;
+            snprintf(answer->finding, sizeof(answer->finding),
+                     "tasks without a cgroup are not cloned: each gets a new process");
+        }
         template->cloneable = answer->cloneable;
         frame_begin(&launcher->writer, MESSAGE_TEMPLATE_READY);
         frame_add_number(&launcher->writer, 1, template->id);
@@ -217,10 +258,12 @@ static void take(struct launcher *launcher, struct template *template, struct te
         if (!answer->cloneable)
             frame_add_text(&launcher->writer, 3, answer->finding, sizeof(answer->finding));
         outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
+        if (!answer->cloneable)
+            templates_kill(template); // it would end by itself, unless its library prevents that
         break;
     case TEMPLATE_LOAD_FAILED:
         template->answered = template->retired = true;
-        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, template->id, answer->finding);
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, template->id, answer->finding, answer->code);
         break;
     default: {
         if (template->awaited > 0)
@@ -235,7 +278,8 @@ static void take(struct launcher *launcher, struct template *template, struct te
         struct launch *launch = launches_find(launcher, answer->launch);
         if (launch != NULL && launch->awaits_clone) {
             bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
-            launches_cloned(launcher, launch, cloned ? answer->pid : 0, cloned ? pidfd : -1, answer->finding);
+            launches_cloned(launcher, launch, cloned ? answer->pid : 0, cloned ? pidfd : -1, answer->finding,
+                            answer->code);
             return;
         }
     }
@@ -256,7 +300,11 @@ void templates_read(struct launcher *launcher, struct template *template) {
             // The template has ended, or sent an invalid packet. Its end is handled when it is reaped.
             close(template->socket);
             template->socket = -1;
-            templates_kill(template);
+            // The init of a PID namespace then reports how the template ended, unless that takes too long.
+            if (template->status_pipe >= 0)
+                template->deadline = now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS;
+            else
+                templates_kill(template);
             return;
         }
         for (int i = 1; i < count; i++)
@@ -339,7 +387,7 @@ static void ended(struct launcher *launcher, struct template *template, int wait
     for (struct launch *launch = launcher->launches, *next; lost && launch != NULL; launch = next) {
         next = launch->next;
         if (launch->awaits_clone && launch->template_id == template->id)
-            launches_cloned(launcher, launch, 0, -1, finding);
+            launches_cloned(launcher, launch, 0, -1, finding, 0);
     }
     // The template may have cloned a task without reporting it; that task is then a child of this process
     // that belongs to no launch. With cgroups, killing the group has already ended such a task, and other
@@ -356,6 +404,11 @@ void templates_reap(struct launcher *launcher) {
         standbys_reap(template);
         if (template->pid > 0 && waitpid(template->pid, &wait_status, WNOHANG) == template->pid) {
             templates_read(launcher, template); // read the template's last answers
+            // The init of a PID namespace always exits with 0, and reports how the template ended.
+            struct namespace_status report;
+            if (template->status_pipe >= 0 &&
+                read(template->status_pipe, &report, sizeof(report)) == (ssize_t)sizeof(report))
+                wait_status = report.wait_status;
             template->pid = 0;
             close(template->pidfd);
             template->pidfd = -1;

@@ -21,6 +21,10 @@ int64_t now_nanoseconds(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+bool is_shortage(int code) {
+    return code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE || code == ENOSPC;
+}
+
 /* MARK: Clone */
 
 /* Returns the address of the variable in which glibc keeps the calling thread's id; NULL if it is not

@@ -9,6 +9,10 @@
 /** Returns the time on CLOCK_MONOTONIC in nanoseconds. */
 int64_t now_nanoseconds(void);
 
+/** Whether an error number means that the system or the user lacks descriptors, processes, memory or space at
+ *  present, so that the same call can succeed later. */
+bool is_shortage(int code);
+
 /** Creates a child like fork: returns 0 in the child, its pid in the parent, and -1 with errno on failure.
  *
  *  `flags` may contain CLONE_PARENT and CLONE_NEW... flags. `cgroup` is the descriptor of the group in

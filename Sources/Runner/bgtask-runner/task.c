@@ -38,12 +38,22 @@ struct bgtask_task the_task = {
                    .refresh = BGTASK_REFRESH_AVAILABLE},
 };
 
-void task_refuse(int report, const char *finding) {
+static _Noreturn void start_and_refuse(int report, const char *finding, bool shortage) {
     report_start(report);
     struct frame_writer *writer = report_begin(MESSAGE_LOAD_FAILED);
     frame_add_text(writer, 1, finding, 4096);
+    if (shortage)
+        frame_add_flag(writer, 2, true);
     report_end(writer);
     _exit(EXIT_LOAD_FAILED);
+}
+
+void task_refuse(int report, const char *finding) {
+    start_and_refuse(report, finding, false);
+}
+
+void task_refuse_shortage(int report, const char *finding) {
+    start_and_refuse(report, finding, true);
 }
 
 /* Like task_refuse, but after the report pipe was set. */
@@ -281,6 +291,6 @@ int task_main(int count, char **arguments) {
     if (count > 2 && library == NULL)
         task_refuse(TASK_REPORT, dlerror());
     if (!task_prepare())
-        task_refuse(TASK_REPORT, "the control thread can't be started");
+        task_refuse_shortage(TASK_REPORT, "the control thread can't be started");
     task_run(library, strtoll(arguments[0], NULL, 10));
 }

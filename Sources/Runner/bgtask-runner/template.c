@@ -90,7 +90,7 @@ static _Noreturn void become_task(const struct clone_request *request, const int
     if (!isolation_enter_task(request->subprocesses, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
     if (!task_prepare())
-        task_refuse(TASK_REPORT, "the control thread can't be started");
+        task_refuse_shortage(TASK_REPORT, "the control thread can't be started");
     task_run(library, since);
 }
 
@@ -145,9 +145,12 @@ static void clone_task(const struct clone_request *request, const int *descripto
             become_task(request, descriptors, status, library, since);
         if (pid > 0)
             answer.what = TEMPLATE_CLONED;
-        else
+        else {
+            answer.code = errno;
             snprintf(answer.finding, sizeof(answer.finding),
-                     "the task's process can't be created: clone3: %s (%d)", strerror(errno), errno);
+                     "the task's process can't be created: clone3: %s (%d)", strerror(answer.code),
+                     answer.code);
+        }
         answer.pid = pid;
     } else {
         snprintf(answer.finding, sizeof(answer.finding), "%d descriptors arrived instead of %d", count,

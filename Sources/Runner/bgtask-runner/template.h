@@ -35,6 +35,7 @@ struct template_answer {
     bool is_standby; /**< Whether the answer is about a standby. */
     uint64_t launch;
     int32_t pid; /**< The pid of the clone; its pidfd comes with the packet. */
+    int code;    /**< The error number of the call that failed; 0 if no call failed, or none is known. */
     char finding[512];
 };
 

@@ -138,55 +138,68 @@ public struct TemplateReadyMessage: WireMessage {
 /// A template could not start or load its plugin, or ended unexpectedly, at any time.
 public struct TemplateFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x54
-    public static let table = FieldTable(.required(1, .u64), .required(2, .text), .optional(3, .u64))
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .text), .optional(3, .u64), .optional(4, .flag))
     /// The number of the template.
     public var template: UInt64
     /// What failed, such as the error message of the dynamic loader.
     public var finding: String
     /// The wait status, as `waitpid` returns it, if the template's process ended; otherwise `nil`.
     public var waitStatus: UInt64?
+    /// Whether the system lacked descriptors, processes, memory or space, so that it may work later.
+    public var isShortage: Bool
 
-    public init(template: UInt64, finding: String, waitStatus: UInt64? = nil) {
+    public init(
+        template: UInt64, finding: String, waitStatus: UInt64? = nil, isShortage: Bool = false
+    ) {
         self.template = template
         self.finding = finding
         self.waitStatus = waitStatus
+        self.isShortage = isShortage
     }
 
     public init(_ values: FieldValues) throws(WireError) {
         template = values[1]
         finding = values[2]
         waitStatus = values[3]
+        isShortage = values[4]
     }
 
     public func write(to fields: inout FieldWriter) {
         fields.write(1, template)
         fields.write(2, finding)
         fields.write(3, waitStatus)
+        if isShortage { fields.write(4, true) }
     }
 }
 
 /// The launcher could not start a task; no further message about the launch follows.
 public struct SpawnFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x55
-    public static let table = FieldTable(.required(1, .u64), .required(2, .text))
+    public static let table = FieldTable(.required(1, .u64), .required(2, .text), .optional(3, .flag))
     /// The number of the launch.
     public var launch: UInt64
     /// The system call that failed, with its error, or why the launcher refused to start the task.
     public var finding: String
+    /// Whether the system lacked descriptors, processes, memory or space, so that it may work later.
+    public var isShortage: Bool
 
-    public init(launch: UInt64, finding: String) {
+    public init(launch: UInt64, finding: String, isShortage: Bool = false) {
         self.launch = launch
         self.finding = finding
+        self.isShortage = isShortage
     }
 
     public init(_ values: FieldValues) throws(WireError) {
         launch = values[1]
         finding = values[2]
+        isShortage = values[3]
     }
 
     public func write(to fields: inout FieldWriter) {
         fields.write(1, launch)
         fields.write(2, finding)
+        if isShortage { fields.write(3, true) }
     }
 }
 

@@ -123,15 +123,26 @@ public struct CheckpointMessage: WireMessage {
 /// can't be used.
 public struct LoadFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x2E
-    public static let table = FieldTable(.required(1, .text))
+    public static let table = FieldTable(.required(1, .text), .optional(2, .flag))
     /// What failed, such as the error message of the dynamic loader.
     public var finding: String
+    /// Whether the system lacked processes or memory, so that it may work later.
+    public var isShortage: Bool
 
-    public init(finding: String) { self.finding = finding }
+    public init(finding: String, isShortage: Bool = false) {
+        self.finding = finding
+        self.isShortage = isShortage
+    }
 
-    public init(_ values: FieldValues) throws(WireError) { finding = values[1] }
+    public init(_ values: FieldValues) throws(WireError) {
+        finding = values[1]
+        isShortage = values[2]
+    }
 
-    public func write(to fields: inout FieldWriter) { fields.write(1, finding) }
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, finding)
+        if isShortage { fields.write(2, true) }
+    }
 }
 
 /// The handler has completed the task.

@@ -4,6 +4,9 @@ import TaskModel
 ///
 /// A user ordered the pause, so it also applies to work that is not deferrable. `bgtask launch` starts a task
 /// in spite of it.
+///
+/// The host itself pauses a bundle whose launches crash again and again. Such a pause stops nothing that
+/// runs, and ends with a new library or with `bgtask resume`.
 struct Paused: Policy {
     let name = "Paused"
     let endReason: Reason? = .paused
@@ -32,11 +35,18 @@ struct Paused: Policy {
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let bundle = subject.request.bundle
-        guard let (pause, isOfHost) = situation.pause(of: subject.bundle, at: now.wall) else {
-            return subject.proceed()
-        }
+        guard
+            let (pause, isOfHost) = situation.pause(
+                of: subject.bundle, isRunning: subject.isRunning, at: now.wall)
+        else { return subject.proceed() }
         func rationale() -> Rationale {
-            Rationale(
+            if let crashes = pause.crashes {
+                return Rationale(
+                    quantity: "crashes", required: "another library, or resumed",
+                    observed: "the bundle \(bundle) is paused, because \(crashes) launches in a row crashed",
+                    remedy: "Install a corrected library, or end the pause: bgtask resume \(bundle)")
+            }
+            return Rationale(
                 quantity: "pause", required: "resumed",
                 observed: (isOfHost ? "all bundles are" : "the bundle \(bundle) is") + " paused"
                     + (pause.until.map { " until \($0.text)" } ?? ""),
@@ -54,9 +64,15 @@ extension Situation {
     /// The pause that holds a bundle, and whether it is that of the host; `nil` if there is none.
     ///
     /// Of two pauses, the one that ends later counts, because nothing starts before its end.
-    func pause(of bundle: BundleState, at time: WallTime) -> (pause: Pause, isOfHost: Bool)? {
+    ///
+    /// A pause because of crashes does not hold what runs.
+    func pause(
+        of bundle: BundleState, isRunning: Bool = false, at time: WallTime
+    ) -> (pause: Pause, isOfHost: Bool)? {
         let host = hostPause.flatMap { $0.isInForce(at: time) ? $0 : nil }
-        let own = bundle.pause.flatMap { $0.isInForce(at: time) ? $0 : nil }
+        let own = bundle.pause.flatMap {
+            $0.isInForce(at: time) && !(isRunning && $0.crashes != nil) ? $0 : nil
+        }
         guard let host else { return own.map { ($0, false) } }
         guard let own, let hostEnd = host.until else { return (host, true) }
         guard let end = own.until else { return (own, false) }
