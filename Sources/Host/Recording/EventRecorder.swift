@@ -99,6 +99,11 @@ public final class EventRecorder: Sendable {
     }
 
     /// Begins a segment; all later events are written to it.
+    ///
+    /// - Parameters:
+    ///   - now: The time of the segment's first event.
+    ///   - isContinued: Whether the same run of the host recorded the segment before; false for the first
+    ///     segment after a start.
     public func begin(at now: Moment, isContinued: Bool) {
         let last = state.withLock { state in
             state = State(

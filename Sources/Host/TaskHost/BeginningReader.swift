@@ -81,10 +81,15 @@ struct BeginningReader: Sendable {
                 {
                     log.append(
                         .warning,
-                        "the host could not store that the directory of \(bundle) was renamed: \(refusal)")
+                        "the data directory '\(number)' of \(bundle), from an older version of the host, has its new "
+                            + "name, but the host could not store that: \(refusal). You need not do anything")
                 }
             } catch {
-                log.append(.error, "the data directory of \(bundle) could not be renamed: \(error)")
+                log.append(
+                    .error,
+                    "\(configuration.stateDirectory)/data/\(number), from an older version of the host, could not "
+                        + "be renamed: \(error). The tasks of \(bundle) do not see their files. Stop the host, rename "
+                        + "the directory to \(directories.data(of: bundle)), and start the host")
             }
         }
     }

@@ -47,8 +47,8 @@ extension Testing.Tag {
         `bgtask explain` and `bgtask pending` say in one sentence, the *headline*, what a request waits for, and what
         to do. This page lists the headlines of all situations in
         `Tests/HostCoreTests/Situations/Situations.swift`. Each begins at 08:00 on a Friday, and "it" is a request or
-        a task of the bundle `com.example.photos`. [Architecture.md](Architecture.md#terms) and
-        [Scheduling.md](Scheduling.md#lanes-and-slots) explain the terms.
+        a task of the bundle `com.example.photos`. A budget that is used up has the limit 0.
+        [Architecture.md](Architecture.md#terms) and [Scheduling.md](Scheduling.md#lanes-and-slots) explain the terms.
 
         A test compares the page with the host. It also does what each headline advises, and checks that the request
         then does what the host promised. After a change of the texts, write the page with

@@ -140,7 +140,7 @@ extension Console {
         if json { return try print(json: bundles) }
         var table = Table(
             "BUNDLE", "REFRESH", "PAUSED", "DISMISSED", "LAST USED", "REFRESHES TODAY", "CPU TODAY",
-            "AT MIDNIGHT", "WEIGHT", "SAVED WAKE-UPS")
+            "ALLOWED AT MIDNIGHT", "WEIGHT", "SAVED WAKE-UPS")
         for row in bundles {
             table.add(
                 row.bundle.rawValue + (row.isInstalled ? "" : " (not installed)"), row.refresh.rawValue,
@@ -149,9 +149,9 @@ extension Console {
                 row.dismissedAt.map { Wording.relative($0, to: now) } ?? "",
                 row.lastUsed.map { Wording.relative($0, to: now) } ?? "",
                 "\(row.launchesToday) of \(row.launchLimit)"
-                    + (row.launchesByNow.map { " (\(Int($0.rounded(.up))) by now)" } ?? ""),
+                    + (row.launchesByNow.map { " (\(Int($0.rounded(.up))) allowed by now)" } ?? ""),
                 Self.time(row.cpuSecondsToday) + " of " + Self.time(row.cpuSecondsLimit)
-                    + (row.cpuSecondsByNow.map { " (\(Self.time($0)) by now)" } ?? ""),
+                    + (row.cpuSecondsByNow.map { " (\(Self.time($0)) allowed by now)" } ?? ""),
                 row.budgetBurst.map { "\(Int(($0 * 100).rounded())) %" } ?? "",
                 row.weight.map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" } ?? "",
                 "\(row.wakeUpsSaved)")
