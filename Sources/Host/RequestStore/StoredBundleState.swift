@@ -111,6 +111,16 @@ struct StoredBundleState: Codable {
     struct Service: Codable {
         var seconds: Double
         var at: StoredInstant?
+
+        init(_ account: ServiceAccount) {
+            (seconds, at) = (account.seconds, account.at.map(StoredInstant.init))
+        }
+
+        var account: ServiceAccount {
+            var account = ServiceAccount()
+            (account.seconds, account.at) = (seconds, at?.time)
+            return account
+        }
     }
 
     var refresh: RefreshPermission?
@@ -124,6 +134,7 @@ struct StoredBundleState: Codable {
     var lastPush: StoredInstant?
     var recent: Recent?
     var service: Service?
+    var shortService: Service?
     var pause: StoredPause?
     var wakeUpsSaved: Int?
 
@@ -141,7 +152,8 @@ struct StoredBundleState: Codable {
         lastRefresh = state.lastRefresh.map(StoredInstant.init)
         lastPush = state.lastPush.map(StoredInstant.init)
         recent = state.recent == RecentLaunches() ? nil : Recent(state.recent)
-        service = Service(seconds: state.service.seconds, at: state.service.at.map(StoredInstant.init))
+        service = Service(state.service)
+        shortService = Service(state.shortService)
         pause = state.pause.map(StoredPause.init)
         wakeUpsSaved = state.wakeUpsSaved
     }
@@ -169,10 +181,8 @@ struct StoredBundleState: Codable {
         state.lastRefresh = lastRefresh?.time
         state.lastPush = lastPush?.time
         state.recent = recent?.launches ?? state.recent
-        if let service {
-            state.service.seconds = service.seconds
-            state.service.at = service.at?.time
-        }
+        state.service = service?.account ?? state.service
+        state.shortService = shortService?.account ?? state.shortService
         state.pause = pause?.pause
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
         return state
