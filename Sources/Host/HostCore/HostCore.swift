@@ -76,6 +76,8 @@ public struct HostCore: Sendable {
     var bundles = BundleKeeper()
     var advice = AdviceBook()
     var vetoes = VetoWatch()
+    var flaps = FlapBook()
+    var rates = SubmissionRates()
     var isFollowed = false
     /// The hash of the library with which each app was last launched for an installation.
     var launchedApps: [BundleIdentifier: String] = [:]
