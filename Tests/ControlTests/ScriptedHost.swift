@@ -10,6 +10,7 @@ final class ScriptedHost: HostControl {
         var refusal: SubmissionError?
         var pending: [PendingRequest] = []
         var launches: [LaunchRecord] = []
+        var ended: [RequestRecord] = []
         var log: [LogLine] = []
         var attempt = 1
         /// Whether listing launches works although every other call is refused.
@@ -169,6 +170,18 @@ final class ScriptedHost: HostControl {
                 code: .notFound, subject: "\(id)", finding: "there is no such launch", remedy: "List them")
         }
         return LaunchDetail(record: record, log: log)
+    }
+
+    func request(_ id: RequestID) async throws(SubmissionError) -> (
+        record: RequestRecord, launches: [LaunchRecord]
+    ) {
+        try note("show \(id)")
+        let (ended, launches) = script.withLock { ($0.ended, $0.launches) }
+        guard let record = ended.first(where: { $0.request.id == id }) else {
+            throw SubmissionError(
+                code: .notFound, subject: "\(id)", finding: "there is no such request", remedy: "List them")
+        }
+        return (record, launches.filter { $0.request == id })
     }
 
     func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation {

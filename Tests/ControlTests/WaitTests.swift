@@ -204,6 +204,48 @@ import Testing
         }
     }
 
+    /// The host that answers: it has a request R17 that failed before it was launched.
+    private static func endBefore(_ host: ScriptedHost) throws {
+        var record = RequestRecord(
+            request: ScriptedHost.request(
+                TaskSubmission(identifier: try TaskIdentifier("org.example.a"), origin: .client)),
+            state: .done)
+        (record.outcome, record.reason, record.endedAt) = (.failed, .deadlinePassed, ScriptedHost.start)
+        host.edit {
+            $0.isRepeat = true
+            $0.ended = [record]
+        }
+    }
+
+    @Test func `a repeat with the key of a request that has ended says how it ended, and does not wait`()
+        async throws
+    {
+        try await serving { host, socket in
+            try Self.endBefore(host)
+            let plain = await bgtask("submit", "org.example.a", "--key", "K", socket: socket)
+            #expect(
+                plain.output
+                    == "R17 org.example.a was submitted before with this key, and has ended "
+                    + "(failed, deadlinePassed). Nothing was submitted. To see it: bgtask show R17. To run "
+                    + "the task again, use another key\n")
+            let waited = await bgtask("submit", "org.example.a", "--key", "K", "--wait", socket: socket)
+            #expect(waited.output.hasSuffix("R17 failed (deadlinePassed)\n"), "\(waited)")
+            #expect(waited.status == 1)
+        }
+    }
+
+    @Test func `show shows a request after its end`() async throws {
+        try await serving { host, socket in
+            try Self.endBefore(host)
+            let plain = await bgtask("show", "R17", socket: socket)
+            #expect(plain.output.contains("outcome     failed\nreason      deadlinePassed\n"), "\(plain)")
+            let json = await bgtask("show", "R17", "--json", socket: socket)
+            #expect(json.object["state"] as? String == "done", "\(json)")
+            let none = await bgtask("show", "R18", socket: socket)
+            #expect(none.status != 0)
+        }
+    }
+
     @Test func `the answer to a submission says which request it replaces`() async throws {
         try await serving { host, socket in
             host.edit { $0.replaces = RequestID(rawValue: 12) }

@@ -39,7 +39,12 @@ import Testing
             "storage: 2GiB\n    battery: 40%\n    between: [22:00, 6:30]\n"
                 + "    conflicts: [com.example.a.scrub, com.example.b.*]\n"
                 + "    when: battery >= 40 and (network == unmetered or payload.urgent)")
-        #expect(problems == [])
+        // A task of another bundle is permitted, but its author may not know of the conflict.
+        #expect(problems.count == 1)
+        #expect(
+            problems.first?.contains(
+                "warning: conflicts: 'com.example.b.*' can be a task of another bundle, which then waits while "
+                    + "'com.example.a.sync' runs") == true)
         let constraints = try #require(manifest?.tasks.first?.constraints)
         #expect(constraints.storage == .gibibytes(2))
         #expect(constraints.battery == 40)

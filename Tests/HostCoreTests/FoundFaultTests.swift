@@ -277,4 +277,121 @@ import Testing
         try world.settle()
         #expect(world.store.launches(identifier: try Self.export, limit: 9, before: nil).isEmpty)
     }
+
+    // `next` waits for the launch of `first`. A third request comes in between and is cancelled again; then
+    // `next` became pending, and `first` could not be put back.
+    @Test(arguments: [false, true])
+    func `a request that is put back comes before one that waits for it, whatever came in between`(
+        isReplaced: Bool
+    ) throws {
+        var (world, next) = try appended()
+        let identifier = try Self.export
+        let launch = try #require(world.core.launches.launch(of: identifier)?.record)
+        let first = launch.request
+        world.call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
+        try settleStore(&world)
+        if isReplaced {
+            world.call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
+            try settleStore(&world)
+        }
+        let between = try #require(world.core.requests.request(of: identifier))
+        #expect(world.core.requests.appended(to: identifier)?.after == between.id)
+        world.call(.cancel(.request(between.id)))
+        try settleStore(&world)
+        #expect(world.core.requests.appended(to: identifier)?.after == first)
+        #expect(world.store.request(next.id)?.request.after == first)
+        world.core.launches[launch.id]?.record.expiration = .systemSleep
+        world.end(launch.id, LaunchEnd(outcome: .expired, reason: .systemSleep))
+        try settleStore(&world)
+        #expect(world.store.request(first)?.outcome == nil, "it was put back, or runs again")
+        #expect(world.store.request(next.id)?.request.after == first)
+        try world.settle()
+    }
+
+    @Test func `a condition that comes and goes starts and stops a request ever more rarely`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        let identifier = try TaskIdentifier("com.example.a.powered")
+        world.call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
+        var launches = 0
+        func setPower(_ isOn: Bool) throws {
+            world.conditions.power = .known(
+                isOn ? .mains : PowerCondition(externalPower: false, isCharging: false, batteryPercent: 90))
+            world.inputs.append(.conditions(world.conditions))
+            try settleStore(&world)
+        }
+        // The condition changes each second, for two minutes.
+        for _ in 0..<60 {
+            try setPower(true)
+            world.ring()
+            try settleStore(&world)
+            while !world.work.isEmpty { world.doWork(0) }
+            try settleStore(&world)
+            // The schedules of the world must not take the slots.
+            for other in world.core.launches.all.map(\.record) where other.identifier != identifier {
+                world.end(other.id, LaunchEnd(outcome: .succeeded, reason: nil))
+            }
+            try settleStore(&world)
+            world.pass(.seconds(1))
+            let launch = world.core.launches.launch(of: identifier)?.record
+            if launch != nil { launches += 1 }
+            try setPower(false)
+            if let launch {
+                world.end(launch.id, LaunchEnd(outcome: .expired, reason: .externalPowerLost))
+                try settleStore(&world)
+            }
+            world.pass(.seconds(1))
+        }
+        let request = try #require(world.core.requests.request(of: identifier))
+        #expect(
+            (3...7).contains(launches),
+            "\(launches) launches; it waits for \(world.core.explain(request, at: world.now).vetoes)")
+        let verdict = world.core.explain(request, at: world.now).vetoes.first {
+            $0.policy == "EarliestBeginDate"
+        }
+        #expect(
+            verdict?.rationale.first?.observed.contains(
+                "conditions stopped several attempts soon after their start, the last one with externalPowerLost"
+            )
+                == true)
+        // Once the condition stays, the request starts when the dwell is over.
+        try setPower(true)
+        world.pass(FlapBook.longestDwell)
+        world.ring()
+        try settleStore(&world)
+        #expect(world.core.launches.launch(of: identifier) != nil)
+    }
+
+    @Test func `a handler that submits in a loop is refused, and others are not`() throws {
+        var rates = SubmissionRates()
+        let (a, b) = (try BundleIdentifier("com.example.a"), try BundleIdentifier("com.example.b"))
+        for _ in 0..<600 {
+            #expect(rates.take(of: a, perMinute: 600, at: .seconds(5)) == .accepted)
+        }
+        #expect(
+            rates.take(of: a, perMinute: 600, at: .seconds(5))
+                == .exceeded(wait: .milliseconds(100), isFirst: true))
+        guard case .exceeded(_, isFirst: false) = rates.take(of: a, perMinute: 600, at: .seconds(5)) else {
+            Issue.record("the flood is reported twice")
+            return
+        }
+        #expect(rates.take(of: b, perMinute: 600, at: .seconds(5)) == .accepted)
+        #expect(rates.take(of: a, perMinute: 600, at: .milliseconds(5100)) == .accepted)
+        #expect(rates.take(of: a, perMinute: 600, at: .milliseconds(5100)) != .accepted)
+
+        var world = VirtualWorld()
+        try world.begin()
+        world.call(.submit(TaskSubmission(identifier: try Self.export, origin: .client), from: nil))
+        try settleStore(&world)
+        let launch = try #require(world.core.launches.launch(of: try Self.export)?.record.id)
+        let refresh = TaskSubmission(
+            identifier: try TaskIdentifier("com.example.a.refresh"), origin: .handler)
+        let limit = world.core.scheduler.settings.submissionsPerMinute
+        let before = world.core.lastRequest
+        for _ in 0..<(limit + 50) { world.handlerCall { .submit(launch, call: $0, refresh) } }
+        try settleStore(&world)
+        #expect(world.core.lastRequest - before <= Int64(limit))
+        #expect(world.handlerCalls.isEmpty, "each call has an answer")
+        try world.settle()
+    }
 }

@@ -141,7 +141,13 @@ extension VirtualWorld {
             throw BrokenPromise("\(id) is attempt \(row) without progress, and is tried again")
         }
         guard isOwn else {
-            if putBack.notBefore == nil { return }
+            guard let notBefore = putBack.notBefore else { return }
+            // Conditions that come and go have a dwell from the second short attempt on.
+            let isFlap =
+                launch.request.attempt > 1 && !hasBrought
+                && ended.at.wall - launch.record.startedAt < FlapBook.shortRun
+                && notBefore - ended.at.wall <= FlapBook.longestDwell
+            if isFlap { return }
             throw BrokenPromise("\(id) was ended by conditions, and its request backs off")
         }
         guard row > 0 else { return }

@@ -35,6 +35,8 @@ import Testing
         ]
         state.service.seconds = 12.5
         state.service.at = later
+        state.shortService.seconds = 7.25
+        state.shortService.at = later
         state.pause = Pause(since: now, until: later)
         state.wakeUpsSaved = 7
         return state

@@ -100,6 +100,7 @@ import Testing
             "pause":{"since":\(first),"until":\(second)},"recent":{"minutes":{"appRefresh":[30000000,2,30000001,3],\
             "push":[30000000,1]},"newest":[{"beganAt":\(first),"identifier":"com.example.photos.refresh"}]},\
             "refresh":"denied","refreshChangedAt":\(first),"service":{"at":\(second),"seconds":12.5},\
+            "shortService":{"at":\(second),"seconds":7.25},\
             "usage":{"firstDay":20000,"hours":[1,2],"lastHour":480000,"lastQuarter":1920000,"quarters":[3],\
             "quartersSince":20001},"wakeUpsSaved":7}
             """

@@ -91,6 +91,26 @@ import Testing
         #expect(modest.rank > before)
     }
 
+    @Test func `long work of a bundle does not take the turn of its short work, nor the reverse`() {
+        for (busy, waiting) in [("p1", "refresh"), ("refresh", "p1")] {
+            var settings = SchedulerSettings.unpaced
+            (settings.discretionarySlots, settings.shortSlots) = (1, 1)
+            let rig = SchedulerRig(
+                [.make("com.example.a"), .make("com.example.b"), .make("com.example.c")], settings: settings)
+            // Both bundles have the same service in the lane of `waiting`; only `a` has more in the other one.
+            for bundle in ["com.example.a", "com.example.b"] { rig.end(rig.run("\(bundle).\(waiting)")) }
+            rig.end(rig.run("com.example.a.\(busy)"))
+            // No rate holds the next refresh then.
+            rig.advance(.seconds(3600))
+            let holder = rig.run("com.example.c.\(waiting)")
+            _ = rig.take()
+            rig.submit("com.example.a.\(waiting)")
+            rig.submit("com.example.b.\(waiting)")
+            rig.end(holder)
+            #expect(rig.launched() == ["com.example.a.\(waiting)"], "\(waiting): the older one of equals")
+        }
+    }
+
     @Test func `three continued launches run beside them, in the order of their submission`() {
         let rig = SchedulerRig()
         _ = (rig.run("p1"), rig.run("p2"))

@@ -142,4 +142,89 @@ import Testing
             }
         }
     }
+
+    // MARK: Conflicts between bundles
+
+    /// A host in which tasks of `b` name tasks of other bundles, and with a short limit for such conflicts.
+    private static func foreign(
+        _ conflicts: [String], own: [String] = []
+    ) throws -> (rig: SchedulerRig, manifests: [Manifest]) {
+        var settings = SchedulerSettings.unpaced
+        settings.discretionarySlots = 9
+        settings.conflictLimit = .seconds(300)
+        let manifests: [Manifest] = [
+            .make("com.example.a") { manifest in
+                manifest.constrain("p1", TaskConstraints(conflicts: own.map { try! IdentifierPattern($0) }))
+            },
+            .make("com.example.b") { manifest in
+                manifest.constrain(
+                    "p1", TaskConstraints(conflicts: conflicts.map { try! IdentifierPattern($0) }))
+            },
+            .make("com.example.c"),
+        ]
+        return (SchedulerRig(manifests, settings: settings), manifests)
+    }
+
+    @Test func `a launch that holds another bundle for too long is stopped, and comes after it`() throws {
+        let (rig, _) = try Self.foreign(["com.example.a.p1"])
+        let launch = rig.run("com.example.b.p1")
+        let holder = try #require(rig.running[launch])
+        rig.advance(.seconds(10))
+        let id = rig.submit("p1")
+        _ = rig.take()
+        #expect(rig.wake.boot == rig.now.boot + .seconds(300), "no other event is needed")
+        let rationale = try #require(try TaskConstraintTests.verdict("p1", "Conflicts", rig).rationale.first)
+        #expect(rationale.earliestChange == rig.now.wall + .seconds(300))
+        rig.advance(.milliseconds(299_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+        var putBack = holder
+        putBack.putBack(PutBack(notBefore: nil), at: rig.now.wall)
+        rig.end(launch, putBack: putBack)
+        #expect(rig.launched() == ["com.example.a.p1"])
+        rig.end(rig.begin(id))
+        #expect(rig.launched() == ["com.example.b.p1"])
+    }
+
+    @Test func `a conflict that both bundles state has no such end, and neither has one within a bundle`()
+        throws
+    {
+        let (rig, _) = try Self.foreign(["com.example.a.p1"], own: ["com.example.b.p1", "com.example.a.p2"])
+        _ = rig.run("com.example.b.p1")
+        _ = rig.run("p2")
+        rig.submit("p1")
+        _ = rig.take()
+        rig.advance(.seconds(599))
+        #expect(rig.take() == [])
+    }
+
+    @Test func `a request that waits for a conflict does not hold other bundles for longer than the limit`()
+        throws
+    {
+        let (rig, _) = try Self.foreign(["com.example.a.p1", "com.example.c.p1"])
+        let launch = rig.run("com.example.c.p1")
+        rig.submit("com.example.b.p1")
+        rig.advance(.seconds(1))
+        _ = rig.take()
+        rig.submit("p1")
+        #expect(rig.launched() == [])
+        #expect(rig.vetoes("p1") == ["Conflicts"])
+        rig.advance(.milliseconds(298_999))
+        #expect(rig.launched() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.launched() == ["com.example.a.p1"], "the launch of c does not concern it")
+        rig.end(launch)
+    }
+
+    @Test func `a conflict that a manifest drops releases who waited for it`() throws {
+        let (rig, manifests) = try Self.foreign(["com.example.a.p1"])
+        _ = rig.run("com.example.b.p1")
+        rig.submit("p1")
+        _ = rig.take()
+        var changed = manifests
+        changed[1] = .make("com.example.b")
+        rig.send(.handlersChanged(changed))
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
 }

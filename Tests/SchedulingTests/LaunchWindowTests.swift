@@ -68,6 +68,26 @@ import Testing
         #expect(window(.processing).wake == window(.processing).ripe)
     }
 
+    /// The store keeps a request's deadline, and not the window that the submission named.
+    @Test func `an activity keeps its window when it is stored, and one without an interval has none`() {
+        let rig = SchedulerRig()
+        func window(_ end: Duration?) -> LaunchWindow {
+            var submission = TaskSubmission(identifier: .sample("x"), origin: .handler)
+            submission.earliestBeginDate = rig.now.wall + .seconds(3600)
+            submission.deadline = end.map { rig.now.wall + $0 }
+            let settings = rig.scheduler.settings
+            let terms = RequestTerms(
+                bundle: .sample, kind: .activity, acceptedAt: rig.now.wall,
+                deadline: settings.deadline(for: submission, kind: .activity, at: rig.now), pendingLimit: nil)
+            return LaunchWindow(terms.request(RequestID(rawValue: 1), of: submission), settings)
+        }
+        let given = window(.seconds(3 * 3600))
+        #expect(given.isGiven)
+        #expect(given.wake == rig.now.wall + .seconds(3 * 3600))
+        #expect(!window(nil).isGiven)
+        #expect(window(nil).wake == rig.now.wall + .seconds(4500))
+    }
+
     @Test func `explain says until when a request waits for other work, and what starts it now`() throws {
         let rig = SchedulerRig()
         let id = Self.submitInAnHour(rig)

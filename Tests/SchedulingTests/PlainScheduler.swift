@@ -22,8 +22,8 @@ struct PlainDecision {
             {
                 launches.append(request.id)
                 let isSimulated = lane == .simulated
-                let score = Self.judge(request, isSimulated, scheduler, now).score
-                scheduler.start(request, isSimulated: isSimulated, score, at: now, &ignored)
+                let judgement = Self.judge(request, isSimulated, scheduler, now)
+                scheduler.start(request, isSimulated: isSimulated, judgement, at: now, &ignored)
             }
         }
         for lane in Lane.allCases where scheduler.situation.hasSlot(in: lane) {
@@ -68,7 +68,7 @@ struct PlainDecision {
             // While other work runs, the score is higher. No alarm depends on that, because the work may end
             // before it.
             guard !scheduler.situation.occupancy.isBusy else { return nil }
-            let later = scheduler.dateOfScore(score, subject, at: now)
+            let later = scheduler.dateOfScore(score, subject, judgement.choice, at: now)
             date = date.map { max($0, later) } ?? later
         }
         let isRate = Scheduler.isRate(judgement)
@@ -82,7 +82,10 @@ struct PlainDecision {
             .filter { (scheduler.pending.isSimulated($0.id) ? .simulated : $0.lane) == lane }
         return all.sorted { left, right in
             if lane.isFair {
-                let ranks = [left, right].map { scheduler.bundleState($0.bundle).service.rank }
+                let ranks = [left, right].map { request in
+                    let state = scheduler.bundleState(request.bundle)
+                    return (lane == .short ? state.shortService : state.service).rank
+                }
                 if ranks[0] != ranks[1] { return ranks[0] < ranks[1] }
             }
             if left.attempt > 1 || right.attempt > 1 {

@@ -16,6 +16,18 @@ import Testing
         #expect(read == .settingsChanged(settings))
     }
 
+    @Test(arguments: ["submissionsPerMinute", "scoreMargin"])
+    func `so has one that is older than a number`(setting: String) throws {
+        let text = String(
+            decoding: try JSONEncoder().encode(SchedulerEvent.settingsChanged(SchedulerSettings())),
+            as: UTF8.self)
+        let older = text.replacing(try Regex("\"\(setting)\":[0-9.]+,?"), with: "")
+            .replacing(",}", with: "}")
+        #expect(older != text)
+        let read = try JSONDecoder().decode(SchedulerEvent.self, from: Data(older.utf8))
+        #expect(read == .settingsChanged(SchedulerSettings()))
+    }
+
     @Test func `a duration that is no setting is still required`() {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(SchedulerEvent.self, from: Data(#"{"localTimeChanged":{}}"#.utf8))

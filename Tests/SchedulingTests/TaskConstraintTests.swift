@@ -256,6 +256,57 @@ extension Manifest {
         }
     }
 
+    /// The values of payloads are part of what a group of requests needs, and clients choose them.
+    @Test func `payloads make no more groups than the limit, and each request is still judged alone`() throws
+    {
+        let bits = 0..<5
+        let types = Dictionary(uniqueKeysWithValues: bits.map { ("p\($0)", PayloadType.boolean) })
+        let when = try WhenExpression(
+            bits.map { "(payload.p\($0) or battery >= \(40 + $0))" }.joined(separator: " and "),
+            payload: types)
+        let rig = Self.rig(TaskConstraints(when: when), of: "export", payload: types)
+        rig.scheduler.pending.mostGroups = 4
+        rig.change { $0.power = PolicyTests.battery(39) }
+        func submit(_ name: String, _ mask: Int) -> RequestID {
+            let payload = bits.map { "\"p\($0)\":\(mask & 1 << $0 != 0)" }.joined(separator: ",")
+            return rig.submit("export.\(name)") { $0.payload = "{\(payload)}" }
+        }
+        /// The names of all launches, which end at once.
+        func launchedInTurn() -> Set<String> {
+            var names: Set<String> = []
+            while true {
+                let ids = rig.takeAll().compactMap {
+                    if case .launch(let id, _, _, _) = $0 { id } else { nil }
+                }
+                if ids.isEmpty { return names }
+                for id in ids {
+                    names.insert(rig.stored[id]!.identifier.rawValue)
+                    rig.end(rig.begin(id))
+                }
+            }
+        }
+        for mask in 0..<31 { _ = submit("x\(mask)", mask) }
+        #expect(launchedInTurn() == [])
+        #expect(rig.scheduler.pending.groupCount <= 5)
+        #expect(rig.vetoes("export.x7") == ["When"])
+        for bit in bits {
+            rig.change { $0.power = PolicyTests.battery(40 + bit) }
+            // Those that need this charge: of the bits that are not set, this one is the highest.
+            let expected = (0..<31).filter { mask in bits.last { mask & 1 << $0 == 0 } == bit }
+            #expect(launchedInTurn() == Set(expected.map { "com.example.a.export.x\($0)" }))
+        }
+        // Groups without requests are given up, and their places are used again.
+        rig.change { $0.power = PolicyTests.battery(39) }
+        for mask in 0..<31 {
+            let id = submit("y", mask)
+            #expect(launchedInTurn() == [])
+            rig.send(.withdrawn(id))
+        }
+        #expect(rig.scheduler.pending.groupCount <= 5)
+        _ = submit("z", 31)
+        #expect(launchedInTurn() == ["com.example.a.export.z"])
+    }
+
     @Test func `an hour is waited for with an alarm, and its end stops the launch`() throws {
         let hour = 3
         let when = try WhenExpression(

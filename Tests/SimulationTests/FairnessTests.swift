@@ -33,7 +33,7 @@ import Testing
     private struct Wait {
         var bundle: BundleIdentifier
         var lane: TaskKind
-        /// The launches of each bundle in the lane since then; those of its own bundle in both lanes.
+        /// The launches of each bundle in the lane since then.
         var launches: [BundleIdentifier: Int] = [:]
         /// How many launches each bundle was behind this one's when the wait began.
         var arrears: [BundleIdentifier: Double]
@@ -48,8 +48,10 @@ import Testing
         /// How often a request waited for a slot while others were launched, so that the test is not empty.
         var waited = 0
 
-        func service(of bundle: BundleIdentifier) -> Double {
-            host.core.scheduler.bundleState(bundle).service.seconds / ServiceAccountLaunch.seconds
+        func service(of bundle: BundleIdentifier, in lane: TaskKind) -> Double {
+            let state = host.core.scheduler.bundleState(bundle)
+            let account = lane == .processing ? state.service : state.shortService
+            return account.seconds / ServiceAccountLaunch.seconds
         }
 
         mutating func step(to time: Duration, bundles: [BundleIdentifier], history: String) {
@@ -62,11 +64,9 @@ import Testing
                     continue
                 }
                 for (id, wait) in waits where launch.start > since[id] ?? launch.start {
-                    // The service of a bundle counts in both lanes, so a turn in the other one is a turn, too.
-                    if wait.lane == kind || bundle == wait.bundle {
-                        waits[id]?.launches[bundle, default: 0] += 1
-                    }
-                    if wait.lane == kind, bundle == wait.bundle {
+                    guard wait.lane == kind else { continue }
+                    waits[id]?.launches[bundle, default: 0] += 1
+                    if bundle == wait.bundle {
                         waits[id]?.own[launch.request, default: 0] += 1
                     }
                 }
@@ -82,11 +82,13 @@ import Testing
                 }
                 guard waits[request.id] == nil else { continue }
                 since[request.id] = host.now.wall
-                let own = service(of: request.bundle)
+                let own = service(of: request.bundle, in: request.kind)
                 waits[request.id] = Wait(
                     bundle: request.bundle, lane: request.kind,
                     arrears: Dictionary(
-                        uniqueKeysWithValues: bundles.map { ($0, max(0, own - service(of: $0))) }))
+                        uniqueKeysWithValues: bundles.map {
+                            ($0, max(0, own - service(of: $0, in: request.kind)))
+                        }))
             }
             let ids = Set(pending.map(\.id))
             for id in waits.keys where !ids.contains(id) { waits[id] = nil }

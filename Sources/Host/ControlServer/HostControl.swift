@@ -80,6 +80,15 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if there is no launch with this id.
     func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail
 
+    /// One request in any state, and its launches in the order of its attempts.
+    ///
+    /// The host forgets ended requests after some time, as it forgets their launches.
+    ///
+    /// - Throws: `notFound` if the host knows no request with this id.
+    func request(_ id: RequestID) async throws(SubmissionError) -> (
+        record: RequestRecord, launches: [LaunchRecord]
+    )
+
     /// Cancels pending requests, and asks running launches to stop, with the reason `cancelledByUser`.
     ///
     /// - Throws: `notFound` if the target names no pending request and no running launch.

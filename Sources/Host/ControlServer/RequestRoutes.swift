@@ -22,6 +22,11 @@ struct RequestRoutes {
         routes.get("requests", query: [.after, .limit, .summary, .identifier, .tag]) { request, _ in
             try await pending(request)
         }
+        routes.get("requests/:request") { _, context in
+            let id = try ClientText.request(context.parameters.require("request"))
+            let (record, launches) = try await host.request(id)
+            return try Response.json(RequestDetailMessage(record, launches))
+        }
         routes.post("cancel") { request, context in
             let message = try await request.message(CancelMessage.self, context: context, limits: limits)
             let target = try target(of: message)

@@ -147,6 +147,15 @@ enum ClientText {
         }
     }
 
+    static func request(_ text: String) throws -> TaskModel.RequestID {
+        guard let id = TaskModel.RequestID(text) else {
+            throw invalid(
+                text, "this is not the name of a request",
+                remedy: "Give a request as listings show it, such as R17")
+        }
+        return id
+    }
+
     static func launch(_ text: String) throws -> LaunchID {
         guard let id = LaunchID(text) else {
             throw invalid(

@@ -325,7 +325,19 @@ extension HostCore {
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
         }
         feed(.withdrawn(id))
-        release(after: id, request.identifier)
+        // The store did the same: while an earlier request has a launch, the one that waits comes after that,
+        // or the launch's request could not be put back.
+        if let earlier = launchedRequest(of: request.identifier), requests.isAppended(after: id) {
+            requests.moveAppended(of: request.identifier, after: earlier)
+        } else {
+            release(after: id, request.identifier)
+        }
+    }
+
+    /// The request of an identifier that the store has as launched; `nil` if there is none.
+    private func launchedRequest(of identifier: TaskIdentifier) -> RequestID? {
+        launches.launch(of: identifier)?.record.request
+            ?? unsavedEnds.first { $0.record.identifier == identifier }?.record.request
     }
 
     /// Makes the request pending that waited for this one, which has ended.

@@ -19,6 +19,7 @@ extension HostCore {
         launch.stage = .ending
         launches[id] = launch
         if launch.client == nil { emit(.work(.removeTemporary(id))) }
+        noteFlap(of: launch, ended)
         let (final, putBack) = conclusion(of: launch, ended)
         storeEnd(of: launch, final, putBack: putBack)
         // The request is not put back, so the slot can be released before the store answers. The end of this
@@ -76,7 +77,10 @@ extension HostCore {
                 final.end = end.givenUp(after: attempts.withoutProgress)
                 return (final, nil)
             }
-            let wait = counts ? backOff(after: attempts, of: launch, ended) : .zero
+            let wait =
+                counts
+                ? backOff(after: attempts, of: launch, ended)
+                : flaps.dwell(of: record.request, scheduler.settings)
             let notBefore = wait > .zero ? ended.at.wall + wait : nil
             let putBack = PutBack(notBefore: notBefore, attempts: attempts)
             return (ended, putBack)
@@ -87,6 +91,19 @@ extension HostCore {
             failures: request.failures
         ).map { PutBack(notBefore: ended.at.wall + $0, isRetry: true, attempts: attempts) }
         return (ended, retry)
+    }
+
+    /// Counts an attempt that conditions stopped soon after its start, unless it brought something.
+    private mutating func noteFlap(of launch: OpenLaunch, _ ended: EndedLaunch) {
+        let (record, request) = (launch.record, launch.request)
+        let isFurther = record.progress.map { $0.isFurther(than: request.attempts.furthest) } ?? false
+        if ended.end.outcome == .expired, record.expiration?.isByCondition == true, !isFurther,
+            !record.hasNewCheckpoint, ended.at.wall - record.startedAt < FlapBook.shortRun
+        {
+            flaps.note(request.id, at: ended.at.boot)
+        } else {
+            flaps.forget(request.id)
+        }
     }
 
     /// How long the next attempt must wait after an attempt that ended by its own doing.

@@ -29,6 +29,11 @@ extension HostCore {
     ) {
         let identifier = submission.identifier
         guard phase == .serving else { return refuse(submission, submitter, notServing("\(identifier)")) }
+        if case .handler(let id, let call) = submitter, let bundle = launches[id]?.record.bundle,
+            let refusal = refusal(ofRate: bundle, identifier, id)
+        {
+            return emit(.reply(id, call: call, .failure(refusal)))
+        }
         if case .handler(let id, _) = submitter, isForeign(identifier, to: id) {
             // The directories are not read again here, because a handler could cause that a thousand times a
             // second.
@@ -63,6 +68,28 @@ extension HostCore {
             return refuse(submission, submitter, error)
         }
         admit(submission, submitter, client: client)
+    }
+
+    /// Counts a submission of a handler; returns the refusal if its bundle has submitted too many.
+    ///
+    /// The log names only the first refusal of each flood.
+    private mutating func refusal(
+        ofRate bundle: BundleIdentifier, _ identifier: TaskIdentifier, _ id: LaunchID
+    ) -> SubmissionError? {
+        let limit = scheduler.settings.submissionsPerMinute
+        guard case .exceeded(let wait, let isFirst) = rates.take(of: bundle, perMinute: limit, at: now.boot)
+        else { return nil }
+        let milliseconds = max(1, Int((wait / .milliseconds(1)).rounded(.up)))
+        let error = SubmissionError(
+            code: .tooManyPendingTaskRequests, subject: "\(identifier)",
+            finding:
+                "the handlers of \(bundle) may submit \(limit) requests a minute, and have submitted more",
+            remedy: "Submit fewer requests, or wait; the next one is accepted in \(milliseconds) ms. An "
+                + "administrator can raise scheduling.submissionsPerMinute")
+        if isFirst {
+            log(.warning, "refused, and so are all others until the rate falls: \(error)", launch: id)
+        }
+        return error
     }
 
     /// Resumes a submission or call after the directories were read again.

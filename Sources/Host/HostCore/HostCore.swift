@@ -77,6 +77,8 @@ public struct HostCore: Sendable {
     var bundles = BundleKeeper()
     var advice = AdviceBook()
     var vetoes = VetoWatch()
+    var flaps = FlapBook()
+    var rates = SubmissionRates()
     /// Whether a client follows the host's events.
     var isFollowed = false
     /// The hash of the library with which each app was last launched for an installation.

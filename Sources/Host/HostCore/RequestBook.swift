@@ -115,6 +115,9 @@ struct RequestBook: Sendable {
         pending[id]?.after = request
     }
 
+    /// Whether a request waits for this one.
+    func isAppended(after id: RequestID) -> Bool { appended.values.contains { pending[$0]?.after == id } }
+
     /// Ends the wait of the request that waited for this one, which has ended.
     ///
     /// - Returns: The request, which is now the pending one of its identifier; `nil` if there is none.

@@ -52,6 +52,10 @@ extension SettingTable {
             "The longest time without a break for which pressure on CPU or disks holds deferrable launches. Then they run one at a time, at idle priority. Our choice: a large build ends before that, and work that never ends must not hold all other work"
         ),
         .duration(
+            "scheduling.conflictLimit", \.scheduler.conflictLimit, .seconds(60) ... .seconds(366 * 86_400),
+            "The longest time for which a launch may hold a request of another bundle because of conflicts that only its own manifest states. Then the launch is stopped, and put back behind that request. Our choice: three leases of processing"
+        ),
+        .duration(
             "scheduling.pressurePeriod", \.scheduler.pressurePeriod, .seconds(1) ... .seconds(600),
             "The time between two launches that the host stops because of memory pressure. Our choice: the grace period and the averages of the kernel need about as long"
         ),
@@ -70,6 +74,10 @@ extension SettingTable {
         .integer(
             "scheduling.launchesPerHour", \.scheduler.launchesPerHour, 1...100_000,
             "The largest number of launches of one deferrable kind, per bundle and hour. Our choice: enough for ten tasks that each run once a minute"
+        ),
+        .integer(
+            "scheduling.submissionsPerMinute", \.scheduler.submissionsPerMinute, 1...1_000_000,
+            "How many requests the handlers of one bundle may submit at once; as many more are permitted each minute. Clients and schedules do not count. Our choice: enough for work that is divided into hundreds of requests"
         ),
         .integer(
             "scheduling.refreshLaunchesPerDay", \.scheduler.refreshLaunchesPerDay, 0...100_000,

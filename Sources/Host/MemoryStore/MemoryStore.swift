@@ -44,7 +44,10 @@ public struct MemoryStore: Equatable, Sendable {
         case .accept(let submission, let terms):
             return accept(submission, terms).map { .accepted($0) }.mapError { .submission($0) }
         case .cancel(let id, let reason, let time):
-            guard requests[id]?.state == .pending else { return .success(.cancelled(false)) }
+            guard let found = requests[id], found.state == .pending else {
+                return .success(.cancelled(false))
+            }
+            keepBehindLaunch(found.request)
             end(id, reason.outcomeWhilePending, reason, at: time)
             return .success(.cancelled(true))
         case .begin(let id, let terms):
@@ -233,6 +236,16 @@ public struct MemoryStore: Equatable, Sendable {
         requests[id] = RequestRecord(request: request, state: .pending)
         if before == nil { pending[submission.identifier] = id } else { appended[submission.identifier] = id }
         return .success(Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced))
+    }
+
+    /// If a request that ends came between a launch and the request that waits for both, the latter waits
+    /// for the launch again.
+    private mutating func keepBehindLaunch(_ ending: TaskRequest) {
+        guard let waiting = appended[ending.identifier], requests[waiting]?.request.after == ending.id,
+            let launch = open.first(where: { launches[$0]?.identifier == ending.identifier }),
+            let launched = launches[launch]?.request
+        else { return }
+        requests[waiting]?.request.after = launched
     }
 
     private mutating func end(_ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime) {

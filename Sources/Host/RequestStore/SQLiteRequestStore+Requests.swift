@@ -54,9 +54,21 @@ extension SQLiteRequestStore {
 
     /// Ends a pending request as cancelled; returns false if the request is not pending.
     static func cancel(_ id: RequestID, _ reason: Reason, at time: WallTime, in db: Database) throws -> Bool {
-        guard try RequestRow.find(id: id, in: db)?.state == .pending else { return false }
+        guard let found = try RequestRow.find(id: id, in: db), found.state == .pending else { return false }
+        try keepBehindLaunch(found.request, in: db)
         try end(id, reason.outcomeWhilePending, reason, at: time, in: db)
         return true
+    }
+
+    /// If a request that ends came between a launch and the request that waits for both, the latter waits
+    /// for the launch again.
+    ///
+    /// Otherwise it would become pending, and the launch's request could not be put back.
+    private static func keepBehindLaunch(_ ending: TaskRequest, in db: Database) throws {
+        guard let waiting = try findAppended(ending.identifier, in: db), waiting.after == ending.id,
+            let launched = try findLaunched(ending.identifier, in: db)
+        else { return }
+        try putAfter(launched, waiting.id, in: db)
     }
 
     private static func putAfter(_ before: RequestID, _ id: RequestID, in db: Database) throws {

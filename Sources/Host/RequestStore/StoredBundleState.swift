@@ -116,6 +116,16 @@ struct StoredBundleState: Codable {
     struct Service: Codable {
         var seconds: Double
         var at: StoredInstant?
+
+        init(_ account: ServiceAccount) {
+            (seconds, at) = (account.seconds, account.at.map(StoredInstant.init))
+        }
+
+        var account: ServiceAccount {
+            var account = ServiceAccount()
+            (account.seconds, account.at) = (seconds, at?.time)
+            return account
+        }
     }
 
     var refresh: RefreshPermission?
@@ -129,6 +139,7 @@ struct StoredBundleState: Codable {
     var lastPush: StoredInstant?
     var recent: Recent?
     var service: Service?
+    var shortService: Service?
     var pause: StoredPause?
     var crashes: [StoredInstant]?
     var wakeUpsSaved: Int?
@@ -147,7 +158,8 @@ struct StoredBundleState: Codable {
         lastRefresh = state.lastRefresh.map(StoredInstant.init)
         lastPush = state.lastPush.map(StoredInstant.init)
         recent = state.recent == RecentLaunches() ? nil : Recent(state.recent)
-        service = Service(seconds: state.service.seconds, at: state.service.at.map(StoredInstant.init))
+        service = Service(state.service)
+        shortService = Service(state.shortService)
         pause = state.pause.map(StoredPause.init)
         crashes = state.crashes.isEmpty ? nil : state.crashes.map(StoredInstant.init)
         wakeUpsSaved = state.wakeUpsSaved
@@ -176,10 +188,8 @@ struct StoredBundleState: Codable {
         state.lastRefresh = lastRefresh?.time
         state.lastPush = lastPush?.time
         state.recent = recent?.launches ?? state.recent
-        if let service {
-            state.service.seconds = service.seconds
-            state.service.at = service.at?.time
-        }
+        state.service = service?.account ?? state.service
+        state.shortService = shortService?.account ?? state.shortService
         state.pause = pause?.pause
         state.crashes = crashes?.map(\.time) ?? state.crashes
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved

@@ -12,6 +12,9 @@ struct Judgement {
     var score: ScoreSum?
     /// Whether the score reaches the threshold; true if scores do not count.
     var scoreSuffices = true
+    /// The moments that the request can choose now; computed with the score, because it takes longer than
+    /// all policies together.
+    fileprivate(set) var choice: MomentChoice?
 
     /// Whether the request may start.
     var mayStart: Bool { wait == nil && scoreSuffices }
@@ -123,14 +126,16 @@ extension Scheduler {
         guard let sum = judgement.score else { return explanation }
         explanation.score = sum.mean
         explanation.threshold = Threshold(subject.request, settings).value(at: now.wall)
-        if let choice = momentChoice(of: subject, at: now), choice.measure == .score,
+        if let choice = judgement.choice, choice.measure == .score,
             let position = choice.position(ofQuarter: situation.localQuarter(now.wall)),
             let demand = choice.demand(at: position)
         {
             explanation.threshold = max(explanation.threshold ?? 0, demand)
         }
-        if !judgement.scoreSuffices { explanation.scoreSuffices = dateOfScore(sum, subject, at: now) }
-        explanation.verdicts.append(verdict(of: explanation, subject, sum, at: now))
+        if !judgement.scoreSuffices {
+            explanation.scoreSuffices = dateOfScore(sum, subject, judgement.choice, at: now)
+        }
+        explanation.verdicts.append(verdict(of: explanation, subject, sum, judgement.choice, at: now))
         return explanation
     }
 
@@ -171,12 +176,19 @@ extension Scheduler {
     ) {
         guard subject.isDiscretionary, !isSimulated else { return }
         judgement.score = score
-        judgement.scoreSuffices = suffices(score, subject, at: now)
+        judgement.choice = momentChoice(of: subject, at: now)
+        judgement.scoreSuffices = suffices(score, subject, judgement.choice, at: now)
     }
 
     /// Whether a score is enough now: it reaches the threshold, and no better moment is expected.
-    func suffices(_ score: ScoreSum, _ subject: Subject, at now: Moment) -> Bool {
-        let choice = momentChoice(of: subject, at: now)
+    ///
+    /// - Parameters:
+    ///   - score: The score.
+    ///   - subject: The request.
+    ///   - choice: ``momentChoice(of:at:)`` of the request.
+    ///   - now: The present time.
+    /// - Returns: Whether it is enough.
+    func suffices(_ score: ScoreSum, _ subject: Subject, _ choice: MomentChoice?, at now: Moment) -> Bool {
         // Only the use of its bundle decides about a task with `prefetch` or a refresh with a habit.
         if choice?.measure != .use,
             !Threshold(subject.request, settings).isMet(by: score.mean, at: now.wall)
@@ -193,10 +205,19 @@ extension Scheduler {
     ///
     /// This is when the threshold has fallen to the score, or when an hour of likely use raises the score;
     /// and when nothing better is expected any more.
-    func dateOfScore(_ score: ScoreSum, _ subject: Subject, at now: Moment) -> WallTime {
+    ///
+    /// - Parameters:
+    ///   - score: The score.
+    ///   - subject: The request.
+    ///   - choice: ``momentChoice(of:at:)`` of the request.
+    ///   - now: The present time.
+    /// - Returns: The date, which is later than now.
+    func dateOfScore(
+        _ score: ScoreSum, _ subject: Subject, _ choice: MomentChoice?, at now: Moment
+    ) -> WallTime {
         let threshold = Threshold(subject.request, settings)
         var soonest = now.wall + .milliseconds(1)
-        if let choice = momentChoice(of: subject, at: now) {
+        if let choice {
             for position in choice.values.indices {
                 let quarter = choice.first + Int64(position)
                 let end = situation.start(ofQuarter: quarter + 1)
@@ -220,7 +241,8 @@ extension Scheduler {
     /// The score and the threshold as a verdict, so that a request that waits only for its score has a line,
     /// too.
     private func verdict(
-        of explanation: Explanation, _ subject: Subject, _ sum: ScoreSum, at now: Moment
+        of explanation: Explanation, _ subject: Subject, _ sum: ScoreSum, _ choice: MomentChoice?,
+        at now: Moment
     ) -> Verdict {
         let (score, threshold) = (explanation.score ?? 1, explanation.threshold ?? 0)
         let isEnough = explanation.scoreSuffices == nil
@@ -233,8 +255,7 @@ extension Scheduler {
                 ? nil
                 : situation.remedy(
                     adviceOnScore(of: subject, sum, at: now), orLaunch: subject.request.identifier))
-        if let choice = momentChoice(of: subject, at: now),
-            let position = choice.position(ofQuarter: situation.localQuarter(now.wall)),
+        if let choice, let position = choice.position(ofQuarter: situation.localQuarter(now.wall)),
             let best = choice.best(after: position), !isEnough, !choice.suffices(sum, at: position)
         {
             tell(choice, best, explanation, subject, in: &rationale)

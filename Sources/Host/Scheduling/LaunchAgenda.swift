@@ -87,6 +87,11 @@ struct LaunchAgenda: Sendable {
         }
     }
 
+    /// Sets when to examine a launch even without an event, unless it is to be examined earlier.
+    mutating func advanceInstant(to instant: Duration, of request: RequestID) {
+        setInstant(instants[request].map { min($0, instant) } ?? instant, of: request)
+    }
+
     /// Removes a launch that has ended.
     mutating func remove(_ request: RequestID) {
         touched.remove(request)

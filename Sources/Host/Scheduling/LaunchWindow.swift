@@ -29,7 +29,9 @@ public struct LaunchWindow: Equatable, Sendable {
     /// Determines the window of a request.
     ///
     /// The request of a schedule is due at its deadline, and so is that of an activity with an interval,
-    /// because a manifest or a client chose this time. The host wakes for it then, and not earlier.
+    /// because a manifest or a client chose this time. The host wakes for it then, and not earlier. A stored
+    /// request keeps only its deadline: that of an activity was chosen if it comes earlier than the host's
+    /// own would.
     ///
     /// All other requests are due at their deadline, too, but that is days later. The host wakes for them
     /// after a quarter of the time that the client asked to wait, and at most ``SchedulerSettings/wakeDelay``
@@ -38,7 +40,11 @@ public struct LaunchWindow: Equatable, Sendable {
     public init(_ request: TaskRequest, _ settings: SchedulerSettings) {
         ripe = max(request.effectiveBeginDate ?? request.submittedAt, request.submittedAt)
         due = max(ripe, request.deadline)
-        isGiven = request.submission.origin == .schedule || request.submission.deadline != nil
+        let standard = min(settings.deadlineDelay, settings.deadlineDelayInUse)
+        let hasInterval =
+            request.kind == .activity && request.submission.startDeadline == nil && due - ripe < standard
+        isGiven =
+            request.submission.origin == .schedule || request.submission.deadline != nil || hasInterval
         if !request.isDiscretionary || request.kind == .push || request.notBefore != nil
             || request.attempt > 1
         {

@@ -282,11 +282,16 @@ extension Scheduler {
         return MachineProspects(outlook, for: subject.silent, in: situation, at: now)
     }
 
+    /// For how many kinds of requests the outlook's scores are kept: 256, as many as there are groups.
+    private static let mostProspects = 256
+
     /// Computes what the outlook says about requests like this one, for all decisions until it changes.
     mutating func prepareProspects(of subject: Subject, at now: Moment) {
         guard let outlook, settings.scoreThreshold > 0, prospects[subject.traits] == nil,
             subject.isDiscretionary, subject.request.kind != .push
         else { return }
+        // The values of payloads make any number of traits; what is forgotten is computed again.
+        if prospects.count >= Self.mostProspects { prospects = [:] }
         prospects[subject.traits] = MachineProspects(outlook, for: subject.silent, in: situation, at: now)
     }
 }

@@ -30,6 +30,8 @@ struct PendingGroup: Sendable {
     /// One request with these traits; the policies judge it for the whole group.
     let sample: TaskRequest
     var hold = Hold.unknown
+    /// The number of requests in the group.
+    var members = 0
     /// The candidates: requests that may get a slot.
     private(set) var open = RequestQueue()
     /// Requests that wait for a change of their bundle's state.
@@ -118,20 +120,20 @@ struct PendingGroup: Sendable {
         return dates.unordered
     }
 
-    /// The earliest alarm of the requests that were judged; `standing` is whether a key is current.
-    mutating func firstAlarm(standing: (RequestKey) -> Bool) -> WallTime? {
+    /// The earliest alarm of the requests that were judged; `isCurrent` is whether a key is current.
+    mutating func firstAlarm(isCurrent: (RequestKey) -> Bool) -> WallTime? {
         while let key = alarms.min {
-            if standing(key) { return key.time }
+            if isCurrent(key) { return key.time }
             alarms.removeMin()
         }
         return nil
     }
 
-    /// The key with the earliest date of the requests that were not judged; `standing` is whether a key is
+    /// The key with the earliest date of the requests that were not judged; `isCurrent` is whether a key is
     /// current.
-    mutating func firstUnjudged(standing: (RequestKey) -> Bool) -> RequestKey? {
+    mutating func firstUnjudged(isCurrent: (RequestKey) -> Bool) -> RequestKey? {
         while let key = unjudged.min {
-            if standing(key) { return key }
+            if isCurrent(key) { return key }
             unjudged.removeMin()
         }
         return nil
@@ -140,11 +142,11 @@ struct PendingGroup: Sendable {
     mutating func removeFirstUnjudged() { unjudged.removeMin() }
 
     /// The first candidate, without those of some bundles; see
-    /// ``RequestQueue/first(standing:avoiding:rank:)``.
+    /// ``RequestQueue/first(isCurrent:avoiding:rank:)``.
     mutating func first(
-        avoiding bundles: [Int], standing: (RequestKey) -> Bool, rank: (Int) -> Double
+        avoiding bundles: [Int], isCurrent: (RequestKey) -> Bool, rank: (Int) -> Double
     ) -> RequestQueue.Top? {
-        open.first(standing: standing, avoiding: bundles, rank: rank)
+        open.first(isCurrent: isCurrent, avoiding: bundles, rank: rank)
     }
 
     /// Corrects the order of candidates after the rank of a bundle became smaller.
@@ -152,17 +154,25 @@ struct PendingGroup: Sendable {
 
     mutating func remove(_ top: RequestQueue.Top) { open.remove(top) }
 
+    /// Removes all keys, because no request of the group is left.
+    mutating func empty() {
+        (open, waitingForBundle, waitingForScore, waiting) = (
+            RequestQueue(), RequestQueue(), RequestQueue(), [:]
+        )
+        (dates, alarms, unjudged) = ([], [], [])
+    }
+
     /// Removes all keys that are not current.
-    mutating func compact(standing: (RequestKey) -> Bool) {
-        open.compact(standing: standing)
-        waitingForBundle.compact(standing: standing)
-        waitingForScore.compact(standing: standing)
+    mutating func compact(isCurrent: (RequestKey) -> Bool) {
+        open.compact(isCurrent: isCurrent)
+        waitingForBundle.compact(isCurrent: isCurrent)
+        waitingForScore.compact(isCurrent: isCurrent)
         for fact in Array(waiting.keys) {
-            waiting[fact]?.compact(standing: standing)
+            waiting[fact]?.compact(isCurrent: isCurrent)
             if waiting[fact]?.count == 0 { waiting[fact] = nil }
         }
-        dates = Heap(dates.unordered.filter(standing))
-        alarms = Heap(alarms.unordered.filter(standing))
-        unjudged = Heap(unjudged.unordered.filter(standing))
+        dates = Heap(dates.unordered.filter(isCurrent))
+        alarms = Heap(alarms.unordered.filter(isCurrent))
+        unjudged = Heap(unjudged.unordered.filter(isCurrent))
     }
 }

@@ -50,11 +50,17 @@ struct PendingIndex: Sendable {
     /// A request in a class, so that copies of an entry share it.
     private final class Held: Sendable {
         let request: TaskRequest
-        init(_ request: TaskRequest) { self.request = request }
+        /// What the request needs of the machine, if its group does not say all of it.
+        let needs: Needs?
+
+        init(_ request: TaskRequest, _ needs: Needs?) {
+            self.request = request
+            self.needs = needs
+        }
     }
 
     private struct Entry {
-        let held: Held
+        var held: Held
         let bundle: Int
         var group: Int
         var isSimulated = false
@@ -91,14 +97,22 @@ struct PendingIndex: Sendable {
     /// The requests for launches of apps.
     private var appLaunches: Set<RequestID> = []
     private var numbers: [BundleIdentifier: Int] = [:]
-    /// How much service each bundle had; see ``ServiceAccount``.
-    private var ranks: [BundleIdentifier: Double] = [:]
+    /// How much service each bundle had in each fair lane; see ``ServiceAccount``.
+    private var ranks: [BundleIdentifier: LaneRanks] = [:]
     /// The same ranks, by the bundles' numbers.
-    private var rankOfNumber: [Double] = []
+    private var rankOfNumber: [LaneRanks] = []
     /// The requests of each bundle, by its number.
     private var members: [Set<RequestID>] = []
     private var groups: [PendingGroup] = []
     private var groupOfTraits: [MachineTraits: Int] = [:]
+    /// The positions in ``groups`` that no requests use any more.
+    private var unusedGroups: [Int] = []
+    /// The number of groups from which on an empty one is given up, and from which on requests that differ
+    /// only in their `when` share one.
+    ///
+    /// The values of payloads are part of `when`, so clients could make any number of groups; each event
+    /// looks at all of them. Our choice: more than the tasks of most hosts need.
+    var mostGroups = 256
     /// The dates from which the scores of requests suffice while another launch runs, the earliest date
     /// first.
     private var companions = Heap<RequestKey>()
@@ -112,6 +126,9 @@ struct PendingIndex: Sendable {
 
     var count: Int { entries.count }
 
+    /// The number of groups that have requests, or had some.
+    var groupCount: Int { groupOfTraits.count }
+
     /// All pending requests, in no order.
     var all: some Sequence<TaskRequest> { entries.values.lazy.map(\.held.request) }
 
@@ -121,7 +138,9 @@ struct PendingIndex: Sendable {
 
     /// A request with the needs of its group, and whether `bgtask launch` started it.
     func look(_ id: RequestID) -> (request: TaskRequest, needs: Needs, isSimulated: Bool)? {
-        entries[id].map { ($0.held.request, groups[$0.group].traits.needs, $0.isSimulated) }
+        entries[id].map {
+            ($0.held.request, $0.held.needs ?? groups[$0.group].traits.needs, $0.isSimulated)
+        }
     }
 
     /// When the host wakes for a request that was judged, if no event comes before.
@@ -153,8 +172,8 @@ struct PendingIndex: Sendable {
     mutating func insert(_ request: TaskRequest, _ needs: Needs, at now: WallTime) {
         if let old = byIdentifier[request.identifier] { remove(old) }
         let bundle = number(of: request.bundle)
-        let group = group(of: MachineTraits(lane: request.lane, kind: request.kind, needs: needs), request)
-        entries[request.id] = Entry(held: Held(request), bundle: bundle, group: group)
+        let (group, own) = join(MachineTraits(lane: request.lane, kind: request.kind, needs: needs), request)
+        entries[request.id] = Entry(held: Held(request, own), bundle: bundle, group: group)
         byIdentifier[request.identifier] = request.id
         members[bundle].insert(request.id)
         if request.kind == .appLaunch { appLaunches.insert(request.id) }
@@ -170,6 +189,7 @@ struct PendingIndex: Sendable {
     mutating func remove(_ id: RequestID) -> TaskRequest? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         let request = entry.held.request
+        leave(entry.group)
         byIdentifier[request.identifier] = nil
         members[entry.bundle].remove(id)
         appLaunches.remove(id)
@@ -183,34 +203,73 @@ struct PendingIndex: Sendable {
         guard let entry = entries[id] else { return }
         let old = groups[entry.group].traits
         entries[id]?.isSimulated = true
-        let group = group(
-            of: MachineTraits(lane: .simulated, kind: old.kind, needs: old.needs), entry.held.request)
-        entries[id]?.group = group
+        let needs = entry.held.needs ?? old.needs
+        move(id, to: MachineTraits(lane: .simulated, kind: old.kind, needs: needs))
         makeCandidate(id)
     }
 
     private mutating func number(of bundle: BundleIdentifier) -> Int {
         if let number = numbers[bundle] { return number }
         numbers[bundle] = members.count
-        rankOfNumber.append(ranks[bundle] ?? -.infinity)
+        rankOfNumber.append(ranks[bundle] ?? LaneRanks())
         members.append([])
         return members.count - 1
     }
 
-    /// Sets the rank of a bundle: of the requests that may start, those of the least rank start first.
-    mutating func setRank(_ rank: Double, of bundle: BundleIdentifier) {
-        ranks[bundle] = rank
+    /// Sets the ranks of a bundle: of the requests of a lane that may start, those of the least rank start
+    /// first.
+    mutating func setRanks(_ new: LaneRanks, of bundle: BundleIdentifier) {
+        ranks[bundle] = new
         guard let number = numbers[bundle] else { return }
-        let isSmaller = rank < rankOfNumber[number]
-        rankOfNumber[number] = rank
-        if isSmaller { for index in groups.indices { groups[index].reconsider(number) } }
+        let old = rankOfNumber[number]
+        rankOfNumber[number] = new
+        guard new.short < old.short || new.long < old.long else { return }
+        for index in groups.indices { groups[index].reconsider(number) }
     }
 
-    private mutating func group(of traits: MachineTraits, _ sample: TaskRequest) -> Int {
-        if let group = groupOfTraits[traits] { return group }
-        groupOfTraits[traits] = groups.count
-        groups.append(PendingGroup(traits, sample: sample))
-        return groups.count - 1
+    /// Adds a request to the group of its traits; place it again afterwards.
+    ///
+    /// - Parameters:
+    ///   - traits: The traits.
+    ///   - request: The request.
+    /// - Returns: The group, and what the request needs if the group does not say all of it.
+    private mutating func join(_ traits: MachineTraits, _ request: TaskRequest) -> (Int, own: Needs?) {
+        if let group = groupOfTraits[traits] {
+            groups[group].members += 1
+            return (group, nil)
+        }
+        if traits.needs.constraints?.when != nil, groupOfTraits.count >= mostGroups {
+            // Then the machine's conditions hold the group only for all else, and each request is judged
+            // alone.
+            var needs = traits.needs
+            needs.constraints?.when = nil
+            let shared = MachineTraits(lane: traits.lane, kind: traits.kind, needs: needs)
+            return (join(shared, request).0, traits.needs)
+        }
+        var group = PendingGroup(traits, sample: request)
+        group.members = 1
+        let index = unusedGroups.popLast() ?? groups.count
+        if index == groups.count { groups.append(group) } else { groups[index] = group }
+        groupOfTraits[traits] = index
+        return (index, nil)
+    }
+
+    /// Takes a request out of its group; all its keys there are void, or become so.
+    private mutating func leave(_ group: Int) {
+        groups[group].members -= 1
+        guard groups[group].members == 0, groupOfTraits.count >= mostGroups else { return }
+        groupOfTraits[groups[group].traits] = nil
+        groups[group].empty()
+        unusedGroups.append(group)
+    }
+
+    /// Moves a request to the group of its new traits; place it again afterwards.
+    private mutating func move(_ id: RequestID, to traits: MachineTraits) {
+        guard let entry = entries[id] else { return }
+        let (group, own) = join(traits, entry.held.request)
+        leave(entry.group)
+        entries[id]?.group = group
+        entries[id]?.held = Held(entry.held.request, own)
     }
 
     // MARK: Queues
@@ -296,8 +355,7 @@ struct PendingIndex: Sendable {
         let request = entry.held.request
         let traits = MachineTraits(
             lane: entry.isSimulated ? .simulated : request.lane, kind: request.kind, needs: needs(request))
-        let group = group(of: traits, request)
-        entries[id]?.group = group
+        move(id, to: traits)
         enqueue(id, at: now)
     }
 
@@ -319,7 +377,7 @@ struct PendingIndex: Sendable {
     /// Adds all requests that wait for a date to the queues again, because the wall clock was set.
     mutating func releaseAllDates(at now: WallTime) {
         for index in groups.indices {
-            for key in groups[index].takeDates() where isStanding(key) { enqueue(key.id, at: now) }
+            for key in groups[index].takeDates() where isCurrent(key) { enqueue(key.id, at: now) }
         }
     }
 
@@ -327,7 +385,7 @@ struct PendingIndex: Sendable {
     /// alarms may have changed.
     mutating func releaseAlarms(at now: WallTime) {
         for index in groups.indices where groups[index].traits.kind.isDiscretionary {
-            for key in groups[index].takeJudgedDates() where isStanding(key) { enqueue(key.id, at: now) }
+            for key in groups[index].takeJudgedDates() where isCurrent(key) { enqueue(key.id, at: now) }
         }
     }
 
@@ -370,8 +428,8 @@ struct PendingIndex: Sendable {
         var first: (top: RequestQueue.Top, group: Int)?
         for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
             let top = groups[index].first(
-                avoiding: avoided, standing: { entries[$0.id]?.stamp == $0.stamp },
-                rank: { lane.isFair ? ranks[$0] : -.infinity })
+                avoiding: avoided, isCurrent: { entries[$0.id]?.stamp == $0.stamp },
+                rank: { ranks[$0][lane] })
             if let top, first.map({ top < $0.top }) ?? true { first = (top, index) }
         }
         guard let first else { return nil }
@@ -388,14 +446,14 @@ struct PendingIndex: Sendable {
 
     /// Determines which groups are held, for those about which nothing is known.
     mutating func refreshHolds(_ isHeld: (PendingGroup) -> Bool) {
-        for index in groups.indices where groups[index].hold == .unknown {
+        for index in groups.indices where groups[index].hold == .unknown && groups[index].members > 0 {
             groups[index].hold = isHeld(groups[index]) ? .held : .none
         }
     }
 
     // MARK: Keys
 
-    private func isStanding(_ key: RequestKey) -> Bool { entries[key.id]?.stamp == key.stamp }
+    private func isCurrent(_ key: RequestKey) -> Bool { entries[key.id]?.stamp == key.stamp }
 
     private mutating func restamped(_ id: RequestID) -> Entry? {
         guard var entry = entries[id] else { return nil }
@@ -423,9 +481,9 @@ struct PendingIndex: Sendable {
         keys += new
         guard keys > 8 * entries.count + 4096 else { return }
         let entries = entries
-        func stands(_ key: RequestKey) -> Bool { entries[key.id]?.stamp == key.stamp }
-        for index in groups.indices { groups[index].compact(standing: stands) }
-        companions = Heap(companions.unordered.filter(stands))
+        func isLive(_ key: RequestKey) -> Bool { entries[key.id]?.stamp == key.stamp }
+        for index in groups.indices { groups[index].compact(isCurrent: isLive) }
+        companions = Heap(companions.unordered.filter(isLive))
         keys = groups.reduce(companions.count) { $0 + $1.keyCount }
     }
 }
@@ -434,4 +492,20 @@ extension WallTime {
     /// The origin of the times in the keys of requests that were put back: later than every date that a
     /// request can have.
     fileprivate static let afterFirstAttempts = WallTime(sinceEpoch: .seconds(Int64.max / 4))
+}
+
+/// The ranks of a bundle in the two fair lanes, which count their service apart: short work of seconds must
+/// not lose its turn to what long work used, and the reverse.
+struct LaneRanks: Equatable, Sendable {
+    var short = -Double.infinity
+    var long = -Double.infinity
+
+    /// The rank in a lane; the same for all bundles in a lane that is not fair.
+    subscript(lane: Lane) -> Double {
+        switch lane {
+        case .short: short
+        case .long: long
+        case .simulated, .continued, .urgent, .app: -.infinity
+        }
+    }
 }

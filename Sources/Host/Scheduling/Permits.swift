@@ -129,6 +129,17 @@ public struct Permits: Equatable, Sendable {
         return found.sorted { $0.description < $1.description }
     }
 
+    /// Whether the manifest of a task states that it conflicts with another task.
+    func states(
+        conflictOf identifier: TaskIdentifier, of bundle: BundleIdentifier, with other: TaskIdentifier
+    ) -> Bool {
+        declaration(for: identifier, of: bundle)?.constraints?.conflicts.contains { $0.matches(other) }
+            ?? false
+    }
+
+    /// Whether other tasks conflict than in another value.
+    func conflictsDiffer(from other: Permits) -> Bool { conflicts != other.conflicts }
+
     /// Whether any task has a conflict.
     var hasConflicts: Bool { !conflicts.isEmpty }
 

@@ -25,7 +25,7 @@ struct RequestQueue {
         let bundle: Int
         /// The rank of the bundle when this value was made; the least rank comes first.
         ///
-        /// If the rank has grown since, ``first(standing:avoiding:rank:)`` corrects this value.
+        /// If the rank has grown since, ``first(isCurrent:avoiding:rank:)`` corrects this value.
         var rank = -Double.infinity
 
         static func < (left: Self, right: Self) -> Bool {
@@ -95,9 +95,9 @@ struct RequestQueue {
 
     /// The first current key of the bundle with the least rank, without those of some bundles.
     ///
-    /// `standing` is whether a key is current. `rank` gives the rank of a bundle by its number.
+    /// `isCurrent` is whether a key is current. `rank` gives the rank of a bundle by its number.
     mutating func first(
-        standing: (RequestKey) -> Bool, avoiding avoided: [Int], rank: (Int) -> Double
+        isCurrent: (RequestKey) -> Bool, avoiding avoided: [Int], rank: (Int) -> Double
     ) -> Top? {
         var passedOver: [Top] = []
         defer { for top in passedOver { tops.insert(top) } }
@@ -112,7 +112,7 @@ struct RequestQueue {
                 tops.insert(Top(key: top.key, bundle: top.bundle, rank: rank))
                 continue
             }
-            guard standing(top.key) else {
+            guard isCurrent(top.key) else {
                 remove(top)
                 continue
             }
@@ -125,7 +125,7 @@ struct RequestQueue {
         return nil
     }
 
-    /// Removes a key that ``first(standing:avoiding:rank:)`` returned.
+    /// Removes a key that ``first(isCurrent:avoiding:rank:)`` returned.
     mutating func remove(_ top: Top) {
         // In `tops`, the key may come after that of a skipped bundle. Then it stays, and is ignored later.
         if tops.min == top { tops.removeMin() }
@@ -139,9 +139,9 @@ struct RequestQueue {
     }
 
     /// Removes all keys that are not current.
-    mutating func compact(standing: (RequestKey) -> Bool) {
+    mutating func compact(isCurrent: (RequestKey) -> Bool) {
         let old = bundles
         self = RequestQueue()
-        for (bundle, heap) in old { give(Heap(heap.unordered.filter(standing)), to: bundle) }
+        for (bundle, heap) in old { give(Heap(heap.unordered.filter(isCurrent)), to: bundle) }
     }
 }

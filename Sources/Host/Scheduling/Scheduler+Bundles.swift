@@ -41,7 +41,7 @@ extension Scheduler {
         switch event {
         case .bundleRestored(let bundle, let state):
             situation.bundles[bundle] = state
-            pending.setRank(rank(of: bundle), of: bundle)
+            setRanks(of: bundle)
             pending.release(.bundle(bundle))
         case .used(let bundle): use(bundle, at: now)
         case .dismissed(let bundle):
@@ -88,22 +88,32 @@ extension Scheduler {
         change(&state)
         guard state != bundleState(bundle) else { return }
         situation.bundles[bundle] = state
-        pending.setRank(rank(of: bundle), of: bundle)
+        setRanks(of: bundle)
         unsaved.insert(bundle)
         if canRelease { pending.release(.bundle(bundle)) }
     }
 
-    /// How much service a bundle had, for its weight; see ``ServiceAccount``.
-    func rank(of bundle: BundleIdentifier) -> Double {
-        bundleState(bundle).service.rank(weight: settings.weight(of: bundle))
+    /// Sets the place of a bundle in the order for free slots, in both fair lanes: how much service its work
+    /// of the lane had, for its weight; see ``ServiceAccount``.
+    mutating func setRanks(of bundle: BundleIdentifier) {
+        let (state, weight) = (bundleState(bundle), settings.weight(of: bundle))
+        pending.setRanks(
+            LaneRanks(
+                short: state.shortService.rank(weight: weight), long: state.service.rank(weight: weight)),
+            of: bundle)
     }
 
     /// Corrects the service of bundles that was counted while the wall clock was wrong and ahead.
     ///
     /// Otherwise, such a bundle would be last in its lane until that time comes.
     mutating func forgetServiceInFuture(at now: Moment) {
-        for (bundle, state) in situation.bundles where state.service.at.map({ $0 > now.wall }) ?? false {
-            changeBundle(bundle, canRelease: false) { $0.service.clamp(to: now.wall) }
+        for (bundle, state) in situation.bundles {
+            let times = [state.service.at, state.shortService.at].compactMap(\.self)
+            guard times.contains(where: { $0 > now.wall }) else { continue }
+            changeBundle(bundle, canRelease: false) {
+                $0.service.clamp(to: now.wall)
+                $0.shortService.clamp(to: now.wall)
+            }
         }
     }
 
@@ -178,7 +188,11 @@ extension Scheduler {
             launch.request.isDiscretionary && !launch.needs.externalPower && ending.cpuTime > .zero
         changeBundle(launch.request.bundle) {
             $0.conduct.add(points, on: situation.localDay(now.wall), settings)
-            if launch.request.isDiscretionary { $0.service.add(cpu: ending.cpuTime, at: now.wall) }
+            switch launch.request.lane {
+            case .short: $0.shortService.add(cpu: ending.cpuTime, at: now.wall)
+            case .long: $0.service.add(cpu: ending.cpuTime, at: now.wall)
+            case .simulated, .continued, .urgent, .app: break
+            }
             if isCharged { $0.budget.spend(cpu: ending.cpuTime, at: now.wall, in: situation) }
             $0.noteCrash(ending, at: now.wall, settings)
         }

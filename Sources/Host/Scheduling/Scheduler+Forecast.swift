@@ -110,7 +110,7 @@ extension Scheduler {
         if judgement.mayStart { return nil }
         if let wait = judgement.wait { return (wait.until ?? .distantFuture, Self.isRate(judgement)) }
         guard let score = judgement.score else { return (.distantFuture, false) }
-        return (dateOfScore(score, subject, at: now), false)
+        return (dateOfScore(score, subject, judgement.choice, at: now), false)
     }
 }
 

@@ -60,7 +60,12 @@ extension Scheduler {
         }
         finish(launch.request, at: now)
         account(launch, ending, at: now)
-        if let putBack { returnToPending(putBack, at: now) }
+        if let putBack {
+            if let reason = ending.expiration, reason.isByCondition {
+                situation.stoppedByCondition[putBack.identifier] = (putBack.id, reason)
+            }
+            returnToPending(putBack, at: now)
+        }
     }
 
     /// Makes a request pending again, unless a newer request of its identifier is pending.
@@ -110,7 +115,9 @@ extension Scheduler {
                 actions.append(.setPriority(id, priority))
             }
             var end: (Reason, Verdict)?
-            let mustCheck = pass.checks(request) || launch.isTimed
+            let endOfHold = endOfHold(by: launch)
+            let mustCheck =
+                pass.checks(request) || launch.isTimed || endOfHold.map { $0 <= now.boot } ?? false
             if mustCheck, !launch.isExpiring { reconsider(&launch, id, at: now, &actions) }
             if !launch.isExpiring {
                 end =
@@ -124,7 +131,8 @@ extension Scheduler {
             launches[request] = launch
             let check = launch.isTimed && !launch.isExpiring ? nextCheck(of: launch, at: now) : nil
             agenda.setInstant(
-                [launch.nextInstant(at: now, settings), check].compactMap(\.self).min(), of: request)
+                [launch.nextInstant(at: now, settings), check, launch.isExpiring ? nil : endOfHold]
+                    .compactMap(\.self).min(), of: request)
             if let (reason, verdict) = end { expire(id, reason, verdict, at: now, &actions) }
         }
         relievePressure(at: now, &actions)

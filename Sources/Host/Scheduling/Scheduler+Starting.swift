@@ -76,6 +76,11 @@ extension Scheduler {
 
     /// Starts the requests that may start, lane by lane, in the order of ``nextCandidate(_:)``.
     mutating func startCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
+        passOverCandidates(at: now, &actions)
+        takeNewClaims(at: now)
+    }
+
+    private mutating func passOverCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
         heldLanes = []
         isPassCut = false
         guard !isShuttingDown else { return }
@@ -143,16 +148,16 @@ extension Scheduler {
         guard let answer = judgement.wait else {
             if !judgement.scoreSuffices { noteWait(request, needs, judgement, at: now) }
             if judgement.scoreSuffices {
-                start(request, isSimulated: isSimulated, judgement.score, at: now, &actions)
+                start(request, isSimulated: isSimulated, judgement, at: now, &actions)
             } else if let score = judgement.score {
-                waitForScore(subject, score, at: now)
+                waitForScore(subject, score, judgement.choice, at: now)
             }
             return true
         }
         noteWait(request, needs, judgement, at: now)
         let isRate = Self.isRate(judgement)
         let alarm = answer.until.map { self.alarm(of: subject, after: $0, isRate: isRate, at: now) }
-        if judgement.waitPolicy == Conflicts.name { conflictQueue.enter(request) }
+        if judgement.waitPolicy == Conflicts.name { conflictQueue.enter(request, at: now.boot) }
         switch answer.fact {
         case .slot, .lane, nil:
             pending.makeCandidate(id)
@@ -168,15 +173,18 @@ extension Scheduler {
     ///
     /// It waits until conditions or the bundle change, or until the threshold has fallen. If a busy machine
     /// would raise its score enough, it also waits for another launch.
-    private mutating func waitForScore(_ subject: Subject, _ score: ScoreSum, at now: Moment) {
-        var date = dateOfScore(score, subject, at: now)
+    private mutating func waitForScore(
+        _ subject: Subject, _ score: ScoreSum, _ choice: MomentChoice?, at now: Moment
+    ) {
+        var date = dateOfScore(score, subject, choice, at: now)
         // Each day, old conduct stops counting, which can raise the score without an event.
         if !subject.bundle.conduct.days.isEmpty {
             date = min(date, situation.start(ofDay: situation.localDay(now.wall) + 1))
         }
         let beside = score.replacing(coalescing: 1)
         let companion =
-            suffices(beside, subject, at: now) ? .distantPast : dateOfScore(beside, subject, at: now)
+            suffices(beside, subject, choice, at: now)
+            ? .distantPast : dateOfScore(beside, subject, choice, at: now)
         pending.wait(
             subject.request.id, for: [.scores], until: date,
             alarm: alarm(of: subject, after: date, at: now),
@@ -184,13 +192,14 @@ extension Scheduler {
     }
 
     mutating func start(
-        _ request: TaskRequest, isSimulated: Bool, _ score: ScoreSum?, at now: Moment,
+        _ request: TaskRequest, isSimulated: Bool, _ judgement: Judgement, at now: Moment,
         _ actions: inout [SchedulerAction]
     ) {
         var explanation = explain(
             situation.subject(request, isTelling: true), isSimulated: isSimulated, at: now)
         explanation.waited = waited(request, at: now)
         waits.leave(request.id)
+        situation.stoppedByCondition[request.identifier] = nil
         let wasBusy = situation.occupancy.isBusy
         pending.remove(request.id)
         var launch = ActiveLaunch(
@@ -204,9 +213,9 @@ extension Scheduler {
         launch.isTrickle = request.isDiscretionary && !isSimulated && situation.isTrickling
         launch.priority = priority(of: launch)
         launch.previousLaunch = isSimulated ? nil : countLaunch(of: request, at: now)
-        if wasBusy, let score {
+        if wasBusy, let score = judgement.score {
             let alone = score.replacing(coalescing: settings.scores.nothingRunning)
-            if !suffices(alone, situation.subject(request, isTelling: false), at: now) {
+            if !suffices(alone, situation.subject(request, isTelling: false), judgement.choice, at: now) {
                 // A count for people helps no request, so none is judged again.
                 changeBundle(request.bundle, canRelease: false) { $0.wakeUpsSaved += 1 }
             }

@@ -205,7 +205,7 @@ public struct Scheduler: Sendable {
         prospects = [:]
         agenda.checkAll()
         pending.forgetHolds()
-        for bundle in situation.bundles.keys { pending.setRank(rank(of: bundle), of: bundle) }
+        for bundle in situation.bundles.keys { setRanks(of: bundle) }
         let situation = situation
         pending.releaseAll(at: now.wall) { situation.needs(of: $0) }
     }
@@ -215,10 +215,16 @@ public struct Scheduler: Sendable {
     ) {
         let permits = Permits(manifests)
         let changed = permits.bundlesThatDiffer(from: situation.permits)
+        let isOther = permits.conflictsDiffer(from: situation.permits)
         situation.permits = permits
         schedules.replacePlans(situation.permits.schedules)
         agenda.checkAll()
         if isStarted { cancelOrphans(&actions) }
+        // A conflict that a manifest dropped may have held requests of any bundle.
+        if isOther {
+            let holders = Set(situation.occupancy.requests.keys).union(situation.claims.map(\.identifier))
+            for identifier in holders.sorted() { pending.release(.launch(identifier)) }
+        }
         // The needs of requests may have changed with their manifests, so each request is judged again.
         let situation = situation
         pending.release(of: changed, at: now.wall) { situation.needs(of: $0) }
@@ -308,6 +314,7 @@ public struct Scheduler: Sendable {
 
     private mutating func withdraw(_ id: RequestID, at now: Moment) {
         guard let request = pending.remove(id) else { return }
+        situation.stoppedByCondition[request.identifier] = nil
         // A cancellation skips this period. Otherwise, the schedule would submit the same request again.
         if request.submission.origin == .schedule {
             schedules.skipped(

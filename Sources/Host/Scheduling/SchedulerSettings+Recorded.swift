@@ -1,29 +1,12 @@
 import TaskModel
 
+/// Decoding of settings that a recording lacks, because they are newer: each has its default value.
+///
+/// Synthesized decoding calls these methods instead of the standard library's, which throw for a missing key.
 extension KeyedDecodingContainer {
-    /// Decodes a duration; a setting that the recording lacks, because it is newer, has its default value.
-    ///
-    /// Synthesized decoding calls this method instead of the standard library's, which throws for a missing
-    /// key.
-    func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration {
-        if let value = try decodeIfPresent(type, forKey: key) { return value }
-        guard let standard = SchedulerSettings.durations[key.stringValue] else {
-            throw DecodingError.keyNotFound(
-                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such duration"))
-        }
-        return standard
-    }
-
-    /// Decodes a whole number; a setting that the recording lacks, because it is newer, has its default
-    /// value.
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        if let value = try decodeIfPresent(type, forKey: key) { return value }
-        guard let standard = SchedulerSettings.integers[key.stringValue] else {
-            throw DecodingError.keyNotFound(
-                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such number"))
-        }
-        return standard
-    }
+    func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration { try setting(key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try setting(key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try setting(key) }
 
     /// Decodes the weights of bundles; an older recording has none.
     func decode(
@@ -31,36 +14,29 @@ extension KeyedDecodingContainer {
     ) throws -> [BundleIdentifier: Double] {
         try decodeIfPresent(type, forKey: key) ?? [:]
     }
-}
 
-extension KeyedDecodingContainer {
-    /// Decodes a number; a setting that the recording lacks, because it is newer, has its default value.
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        if let value = try decodeIfPresent(type, forKey: key) { return value }
-        guard let standard = SchedulerSettings.decimals[key.stringValue] else {
+    /// Decodes a value; if it is missing, it must be a setting of this type.
+    private func setting<Value: Decodable>(_ key: Key) throws -> Value {
+        if let value = try decodeIfPresent(Value.self, forKey: key) { return value }
+        guard let standard = SchedulerSettings.defaults[key.stringValue] as? Value else {
             throw DecodingError.keyNotFound(
-                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such number"))
+                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such setting"))
         }
         return standard
     }
 }
 
 extension SchedulerSettings {
-    /// The default values of all settings that are whole numbers, by their names.
-    fileprivate static let integers = Dictionary(
+    /// The default values of all settings that are one value, by their names.
+    fileprivate static let defaults: [String: any Sendable] = Dictionary(
         Mirror(reflecting: SchedulerSettings()).children.compactMap { child in
-            child.label.flatMap { label in (child.value as? Int).map { (label, $0) } }
-        }, uniquingKeysWith: { first, _ in first })
-
-    /// The default values of all settings that are decimal numbers, by their names.
-    fileprivate static let decimals = Dictionary(
-        Mirror(reflecting: SchedulerSettings()).children.compactMap { child in
-            child.label.flatMap { label in (child.value as? Double).map { (label, $0) } }
-        }, uniquingKeysWith: { first, _ in first })
-
-    /// The default values of all settings that are durations, by their names.
-    fileprivate static let durations = Dictionary(
-        Mirror(reflecting: SchedulerSettings()).children.compactMap { child in
-            child.label.flatMap { label in (child.value as? Duration).map { (label, $0) } }
+            child.label.flatMap { label -> (String, any Sendable)? in
+                switch child.value {
+                case let value as Duration: (label, value)
+                case let value as Double: (label, value)
+                case let value as Int: (label, value)
+                default: nil
+                }
+            }
         }, uniquingKeysWith: { first, _ in first })
 }

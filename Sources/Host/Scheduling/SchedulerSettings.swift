@@ -80,6 +80,14 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// Our choice: a large build or a backup ends before that; work that never ends must not hold all other
     /// work.
     public var pressureLimit = Duration.seconds(1800)
+    /// The longest time for which a conflict that only one of two bundles states may hold a request of the
+    /// other one: 30 min.
+    ///
+    /// Then the launch that holds it is stopped, and put back behind it.
+    ///
+    /// Our choice: three leases of processing, so only launches whose leases renew, and continued tasks, are
+    /// stopped; the bundle that is held can miss a refresh, and not a day.
+    public var conflictLimit = Duration.seconds(1800)
     /// The least time between two launches that the host stops because of memory pressure: 10 s.
     ///
     /// Our choice: a grace period, and the kernel's averages of pressure, take about as long.
@@ -105,6 +113,13 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Our choice: enough for ten tasks that each run once a minute, or for two tasks that run every 10 s.
     public var launchesPerHour = 720
+    /// How many requests the handlers of one bundle may submit at once: 600; as many are added each minute.
+    ///
+    /// Submissions of clients and schedules do not count.
+    ///
+    /// Our choice: a handler that divides its work into hundreds of requests is fine; one that submits in a
+    /// loop would fill the store and keep the host from other work.
+    public var submissionsPerMinute = 600
     /// The maximum number of refresh launches for each bundle and day: 48.
     ///
     /// Our choice: one every half hour.

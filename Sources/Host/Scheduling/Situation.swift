@@ -19,6 +19,9 @@ struct Situation: Sendable {
     var bundles: [BundleIdentifier: BundleState] = [:]
     /// The bundles with a client in the foreground.
     var foreground: Set<BundleIdentifier> = []
+    /// The requests that were put back because a condition stopped their last attempt, by identifier; for
+    /// texts only.
+    var stoppedByCondition: [TaskIdentifier: (request: RequestID, reason: Reason)] = [:]
     /// The tasks that wait only for a conflicting one, oldest first; see ``Conflicts``.
     var claims: [ConflictClaim] = []
     /// The changes of the clocks before and after the present, if they are known; see

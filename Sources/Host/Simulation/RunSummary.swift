@@ -38,7 +38,8 @@ public struct RunSummary: Equatable, Sendable {
     /// The number of these events while no launch was under way, so that the machine was awake for them
     /// alone.
     public private(set) var wakeUps = 0
-    /// The least number of wake-ups that would have been enough for the windows of all launches.
+    /// The fewest of these wake-ups with which all launches could have begun in their windows, beside the
+    /// other events of the same run.
     public private(set) var leastWakeUps = 0
     /// The number of events that the scheduler got.
     public private(set) var events = 0

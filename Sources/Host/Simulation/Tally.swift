@@ -75,6 +75,8 @@ public struct Tally: Equatable, Sendable {
     private var waiting: [RequestID: (identifier: TaskIdentifier, factor: String, since: WallTime)] = [:]
     private var requests: [RequestID: TaskRequest] = [:]
     private var settings = SchedulerSettings()
+    /// The times of all events but wake-ups of an idle host and records of starts, in order.
+    private var otherEvents: [WallTime] = []
 
     init(detail: Detail) { self.detail = detail }
 
@@ -96,6 +98,7 @@ public struct Tally: Equatable, Sendable {
     mutating func note(_ event: SchedulerEvent, at now: Moment) {
         events += 1
         hasNews = true
+        noteFreeTime(event, at: now.wall)
         switch event {
         case .timePassed:
             alarms += 1
@@ -165,33 +168,45 @@ public struct Tally: Equatable, Sendable {
             for time in times where time >= learnt {
                 all += 1
                 // The newest end that is not later than the use.
-                var (low, high) = (0, ends.count)
-                while low < high {
-                    let middle = (low + high) / 2
-                    if ends[middle] <= time { low = middle + 1 } else { high = middle }
-                }
-                if low > 0, time - ends[low - 1] <= limit { fresh += 1 }
+                let next = ends.partition { $0 > time }
+                if next > 0, time - ends[next - 1] <= limit { fresh += 1 }
             }
         }
         return (fresh, all)
     }
 
-    /// The least number of wake-ups that would have been enough for the windows of all launches.
+    /// Notes the time of an event that can start requests, and for which the host need not wake.
+    private mutating func noteFreeTime(_ event: SchedulerEvent, at time: WallTime) {
+        switch event {
+        case .timePassed where open.isEmpty: return
+        // It follows from the start itself, so it says nothing about what woke the host.
+        case .launchStarted: return
+        default: if otherEvents.last != time { otherEvents.append(time) }
+        }
+    }
+
+    /// The fewest wake-ups of an idle host with which all launches of this run could have begun in their
+    /// windows; never more than ``wakeUps``.
     ///
-    /// The classic rule is used: always wake at the end of the window that ends first, and skip all windows
-    /// that contain this time. A launch that began after its window counts until it began. Wake-ups by other
-    /// events are not considered, so a run can need fewer alarms than this.
+    /// A window with another event of the run in it needs none, because that event starts the request. For
+    /// the others, the classic rule is used: always wake at the end of the window that ends first, and skip
+    /// all windows that contain this time. A launch that began after its window counts until it began.
     var leastWakeUps: Int {
+        let free = otherEvents.sorted()
         var last: WallTime?
         var count = 0
         let windows = launches.compactMap { launch in
             launch.window.map { (ripe: min($0.ripe, launch.start), end: max($0.due, launch.start)) }
         }
         for window in windows.sorted(by: { $0.end < $1.end }) where last.map({ $0 < window.ripe }) ?? true {
+            let next = free.partition { $0 >= window.ripe }
+            if next < free.count, free[next] <= window.end { continue }
             last = window.end
             count += 1
         }
-        return count
+        // In a recording, a start is recorded some milliseconds after the event that caused it, so a window
+        // can seem to need a wake-up that never was.
+        return min(count, wakeUps)
     }
 
     /// Determines why each pending request waits, if events were added since the last call.
@@ -252,5 +267,17 @@ public struct Tally: Equatable, Sendable {
     public static func == (left: Self, right: Self) -> Bool {
         left.launches == right.launches && left.waits == right.waits && left.alarms == right.alarms
             && left.refusals == right.refusals
+    }
+}
+
+extension [WallTime] {
+    /// In a sorted array, the index of the first time for which the condition is true.
+    fileprivate func partition(_ condition: (WallTime) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if condition(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

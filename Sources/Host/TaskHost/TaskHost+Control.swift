@@ -170,6 +170,23 @@ extension TaskHost {
         return core.pendingRequest(of: identifier, at: moments.now())
     }
 
+    /// A request in any state, with its launches in the order of its attempts.
+    public func request(_ id: RequestID) async throws(SubmissionError) -> (
+        record: RequestRecord, launches: [LaunchRecord]
+    ) {
+        await untilBegun()
+        do {
+            if let found = try await store.request(id) {
+                return (found, await current(try await store.launches(of: id)))
+            }
+        } catch {
+            throw error.asSubmissionError
+        }
+        throw SubmissionError(
+            code: .notFound, subject: "\(id)", finding: "the host knows no request with this number",
+            remedy: "Its record may have been removed after its end. To list the launches: bgtask launches")
+    }
+
     /// A part of the launches, newest first, with the present values of those under way.
     public func launches(
         identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int

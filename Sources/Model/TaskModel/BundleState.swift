@@ -23,8 +23,11 @@ public struct BundleState: Equatable, Sendable {
     public var lastPush: WallTime?
     /// When the bundle's newest deferrable launches began.
     public var recent = RecentLaunches()
-    /// How much service the bundle had lately; free slots go to the bundle that had least.
+    /// How much service the bundle's long work (processing, activities) had lately; the free slots of such
+    /// work go to the bundle that had least.
     public var service = ServiceAccount()
+    /// The same for its short deferrable work: refreshes, pushes and the events of transfers.
+    public var shortService = ServiceAccount()
     /// The pause of this bundle, by a user or because of crashes; it may have ended.
     public var pause: Pause?
     /// When the bundle's newest launches crashed, oldest first, without a successful one between them.
@@ -69,7 +72,7 @@ public struct BudgetAccount: Equatable, Sendable, Codable {
     public init() {}
 }
 
-/// How much service a bundle had lately: its deferrable launches and their CPU time.
+/// How much service a bundle's short or long work had lately: its launches and their CPU time.
 ///
 /// Older service counts less: half after a day.
 public struct ServiceAccount: Equatable, Sendable, Codable {
@@ -182,7 +185,7 @@ public struct UsageHistogram: Equatable, Sendable, Codable {
 extension BundleState: Codable {
     private enum CodingKeys: String, CodingKey {
         case refresh, refreshChangedAt, dismissedAt, lastUsed, usage, conduct, budget, lastRefresh, lastPush
-        case recent, service, pause, crashes, wakeUpsSaved
+        case recent, service, shortService, pause, crashes, wakeUpsSaved
     }
 
     /// Decodes a record; fields that it lacks have their defaults.
@@ -202,6 +205,7 @@ extension BundleState: Codable {
         lastPush = try value(.lastPush, nil)
         recent = try value(.recent, RecentLaunches())
         service = try value(.service, ServiceAccount())
+        shortService = try value(.shortService, ServiceAccount())
         pause = try value(.pause, nil)
         crashes = try value(.crashes, [])
         wakeUpsSaved = try value(.wakeUpsSaved, 0)

@@ -92,6 +92,16 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     /// The request had not started by the deadline of its client.
     case deadlinePassed
 
+    /// Whether a condition of the machine, or its user, stopped the launch, and may let it start again.
+    public var isByCondition: Bool {
+        switch self {
+        case .externalPowerLost, .networkLost, .networkMetered, .userReturned, .conditionLost, .lowBattery,
+            .lowPowerMode, .thermal:
+            true
+        default: false
+        }
+    }
+
     /// Whether the message *expire* to a task can contain this reason.
     public var isExpiration: Bool {
         switch self {

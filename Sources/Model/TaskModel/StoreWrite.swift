@@ -22,6 +22,9 @@ public enum StoreWrite: Equatable, Sendable {
     /// Ends a pending request as ``Reason/outcomeWhilePending`` says: as `failed` for `deadlinePassed`, and
     /// otherwise as `cancelled`.
     ///
+    /// The request that waits for it becomes pending. While an earlier request of the identifier has a
+    /// launch, it waits for that one instead, so that the launch's request can be put back.
+    ///
     /// Answer: ``StoreAnswer/cancelled(_:)``.
     case cancel(RequestID, Reason, at: WallTime)
     /// Starts a launch of a pending request and records it in state `starting`.

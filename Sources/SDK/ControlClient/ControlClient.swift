@@ -128,6 +128,11 @@ public struct ControlClient: Sendable {
                 + (identifier.map { "&identifier=\($0)" } ?? "") + (tag.map { "&tag=\($0)" } ?? ""))
     }
 
+    /// One request in any state, with its launches.
+    public func request(_ id: RequestID) async throws(ControlClientError) -> RequestDetailMessage {
+        try await get("/requests/\(id)")
+    }
+
     /// One launch with its log.
     public func launch(_ id: LaunchID) async throws(ControlClientError) -> LaunchDetailMessage {
         try await get("/launches/\(id)")

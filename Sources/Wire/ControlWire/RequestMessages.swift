@@ -140,6 +140,38 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     }
 }
 
+/// The answer of `GET /v1/requests/R17`: a request in any state.
+public struct RequestDetailMessage: Codable, Equatable, Sendable {
+    /// The request.
+    public var request: RequestMessage
+    /// `pending`; `launched` while a launch of it runs; `done` after its end.
+    public var state: String
+    /// How it ended: the outcome of its last launch, or that of its end while it was pending; `null` before.
+    @Explicit public var outcome: Outcome?
+    /// Why it ended; `null` if there is no reason.
+    @Explicit public var reason: Reason?
+    /// When it ended; `null` before.
+    @Explicit public var endedAt: Timestamp?
+    /// The request that replaced it; `null` if none did.
+    @Explicit public var replacedBy: RequestID?
+    /// Its launches, in the order of its attempts, as far as the host still has them.
+    public var launches: [LaunchMessage]
+
+    /// Copies a record, and the records of its launches.
+    public init(_ record: RequestRecord, _ launches: [LaunchRecord]) {
+        request = RequestMessage(record.request)
+        state = record.state.rawValue
+        self.launches = launches.map(LaunchMessage.init)
+        outcome = record.outcome
+        reason = record.reason
+        endedAt = record.endedAt.map(Timestamp.init)
+        replacedBy = record.replacedBy
+    }
+
+    /// Whether the request has ended.
+    public var hasEnded: Bool { state == RequestState.done.rawValue }
+}
+
 /// The answer of `POST /v1/requests`: the keys of the accepted request, `replaces`, `isRepeat`, `isKept` and
 /// `warnings`.
 public struct AcceptanceMessage: Codable, Equatable, Sendable {

@@ -5,20 +5,35 @@ import TaskModel
 
 struct ShowCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows everything that the host knows about one launch, with its log.",
+        commandName: "show",
+        abstract:
+            "Shows everything that the host knows about one launch, with its log, or about one request.",
         discussion: """
+            A request can be shown after its end, too, as long as the host keeps its record.
+
             Examples:
               bgtask show L42
               bgtask show L42 --json
+              bgtask show R17
             """)
 
-    @Argument(help: ArgumentHelp("The launch, such as L42.", valueName: "launch"))
-    var launch: LaunchID
+    @Argument(help: ArgumentHelp("The launch, such as L42, or the request, such as R17.", valueName: "name"))
+    var name: ShownName
 
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let detail = try await client.launch(launch)
+        switch name {
+        case .launch(let id): try await show(id, client, console)
+        case .request(let id):
+            let detail = try await client.request(id)
+            if console.json { return try console.print(json: detail) }
+            try console.print(detail)
+        }
+    }
+
+    private func show(_ id: LaunchID, _ client: ControlClient, _ console: Console) async throws {
+        let detail = try await client.launch(id)
         if console.json { return try console.print(json: detail) }
         let launch = detail.launch
         let now = console.now
@@ -46,11 +61,7 @@ struct ShowCommand: HostCommand {
             ("peak memory", launch.peakMemoryBytes.map(Wording.bytes)), ("isolation", launch.isolation),
             ("library", launch.libraryHash),
         ]
-        for case (let name, let value?) in rows {
-            let label = name + String(repeating: " ", count: max(0, 12 - name.count))
-            let text = Printable.text(value)
-            try console.line(label + (name == "outcome" ? console.style.outcome(launch.outcome, text) : text))
-        }
+        try console.print(rows: rows, outcome: launch.outcome)
         if let report = launch.report {
             try console.line()
             try console.line("report")
@@ -63,6 +74,69 @@ struct ShowCommand: HostCommand {
             for line in detail.log {
                 try console.line(LogText.line(line, style: console.style, inLaunch: true))
             }
+        }
+    }
+}
+
+/// What `bgtask show` shows: a launch or a request.
+enum ShownName: ExpressibleByArgument {
+    case launch(LaunchID)
+    case request(RequestID)
+
+    /// Reads a number such as `L42` or `R17`; `nil` for anything else.
+    init?(argument: String) {
+        if let launch = LaunchID(argument) {
+            self = .launch(launch)
+        } else if let request = RequestID(argument) {
+            self = .request(request)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Console {
+    /// Writes names and values in two columns, without those that have no value.
+    func print(rows: [(String, String?)], outcome: Outcome?) throws {
+        for case (let name, let value?) in rows {
+            let label = name + String(repeating: " ", count: max(0, 12 - name.count))
+            let text = Printable.text(value)
+            try line(label + (name == "outcome" ? style.outcome(outcome, text) : text))
+        }
+    }
+
+    /// Writes a request, how it ended, and its launches.
+    func print(_ detail: RequestDetailMessage) throws {
+        let request = detail.request
+        try print(
+            rows: [
+                ("request", "\(request.request), attempt \(request.attempt)"),
+                ("identifier", request.identifier.rawValue), ("bundle", request.bundle.rawValue),
+                ("kind", request.kind.rawValue), ("state", detail.state),
+                ("title", request.title.isEmpty ? nil : request.title),
+                ("subtitle", request.subtitle.isEmpty ? nil : request.subtitle),
+                (
+                    "tags",
+                    request.tags.flatMap { $0.isEmpty ? nil : $0.map(\.rawValue).joined(separator: ", ") }
+                ),
+                ("outcome", detail.outcome?.rawValue), ("reason", detail.reason?.rawValue),
+                ("replaced by", detail.replacedBy.map { "\($0)" }),
+                ("submitted", "\(request.submittedAt) (\(Wording.relative(request.submittedAt, to: now)))"),
+                ("begins after", request.earliestBeginDate.map { "\($0)" }),
+                ("fails at", request.failsAt.map { "\($0)" }),
+                ("ended", detail.endedAt.map { "\($0) (\(Wording.relative($0, to: now)))" }),
+            ], outcome: detail.outcome)
+        for launch in detail.launches {
+            let end =
+                launch.endedAt == nil
+                ? "\(launch.launch) runs, since \(launch.elapsed(at: now))"
+                : RequestStory.sentence(of: launch)
+            try line("attempt \(launch.attempt)   " + Printable.text(end))
+        }
+        if detail.state == RequestState.pending.rawValue {
+            try line("To see what it waits for: bgtask explain \(request.identifier)")
+        } else if let last = detail.launches.last {
+            try line("To see the last launch: bgtask show \(last.launch)")
         }
     }
 }

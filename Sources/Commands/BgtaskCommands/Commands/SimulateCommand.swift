@@ -20,6 +20,7 @@ struct SimulateCommand: AsyncParsableCommand {
               bgtask simulate laptop --plot
               bgtask simulate phone kiosk --devices 1000 --seed 42
               bgtask simulate solarGateway --days 30 --manifests manifests --policy gateway.yaml --compare
+              bgtask simulate kiosk --days 7 --before old --manifests new --compare
             """)
 
     @Argument(help: "The kinds of devices. If you name several, the devices get them in turn.")
@@ -30,6 +31,12 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "The seed of the random numbers. The default is a new one each time.")
     var seed: UInt64?
 
+    @Option(
+        help: ArgumentHelp(
+            "For --compare: the manifests of the first run, such as those before a change.",
+            valueName: "directory"))
+    var before: String?
+
     @OptionGroup var options: RunOptions
 
     func validate() throws {
@@ -38,6 +45,14 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         guard (1...1_000_000).contains(devices) else {
             throw ValidationError("Not a valid number of devices: \(devices). Use 1 to 1000000.")
+        }
+        if before != nil, !options.compare || options.manifests == nil {
+            throw ValidationError("--before is for --compare with --manifests. Give both, too.")
+        }
+        if options.compare, options.manifests != nil, before == nil, options.policy == nil {
+            throw ValidationError(
+                "Your manifests have no task in common with the samples to compare. Give --policy to compare two settings, or --before with the manifests to compare with."
+            )
         }
         let isDrawn = options.plot || options.svg != nil || options.launches
         if devices > 1, isDrawn {
@@ -59,7 +74,11 @@ struct SimulateCommand: AsyncParsableCommand {
         (fleet.devices, fleet.days) = (devices, days)
         var tried = fleet
         if let settings = try options.settings() { tried.settings = settings }
-        if let manifests = try options.readManifests() { tried.manifests = manifests }
+        if let manifests = try options.readManifests() {
+            tried.manifests = manifests
+            // The sample bundles have none of these tasks, so only a run with the same ones can be compared.
+            fleet.manifests = try before.map { try options.readManifests(in: $0) } ?? manifests
+        }
         if !options.json {
             try console.line(
                 console.style.bold(

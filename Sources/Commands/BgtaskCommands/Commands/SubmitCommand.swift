@@ -119,29 +119,49 @@ struct SubmitCommand: HostCommand {
             if console.json {
                 try console.print(json: acceptance)
             } else {
-                try tell(acceptance, console)
+                try tell(acceptance, await earlier(acceptance, client), console)
             }
             return
         }
         let events = try await client.events()
         let acceptance = try await client.submit(message)
-        if !console.json { try tell(acceptance, console) }
+        if !console.json { try tell(acceptance, await earlier(acceptance, client), console) }
         let watch = RequestWatch(
             client: client, console: console, events: events, request: acceptance.request.request,
             identifier: identifier)
         try await watch.follow(mayHaveBegun: key != nil || acceptance.isKept)
     }
 
-    private func tell(_ acceptance: AcceptanceMessage, _ console: Console) throws {
-        try console.line(Self.sentence(of: acceptance))
+    /// The present state of a request that was submitted before with the same key; `nil` for a new one, and
+    /// from an older host.
+    private func earlier(
+        _ acceptance: AcceptanceMessage, _ client: ControlClient
+    ) async -> RequestDetailMessage? {
+        acceptance.isRepeat ? try? await client.request(acceptance.request.request) : nil
+    }
+
+    private func tell(
+        _ acceptance: AcceptanceMessage, _ earlier: RequestDetailMessage?, _ console: Console
+    ) throws {
+        try console.line(Self.sentence(of: acceptance, earlier))
         for warning in acceptance.warnings {
             try console.line(console.style.yellow("Warning: \(Printable.text(warning))"))
         }
     }
 
-    private static func sentence(of acceptance: AcceptanceMessage) -> String {
+    private static func sentence(
+        of acceptance: AcceptanceMessage, _ earlier: RequestDetailMessage?
+    ) -> String {
         let request = acceptance.request
         if acceptance.isRepeat {
+            if let earlier, earlier.hasEnded {
+                let end = [earlier.outcome?.rawValue, earlier.reason?.rawValue].compactMap(\.self)
+                return
+                    "\(request.request) \(request.identifier) was submitted before with this key, and has ended"
+                    + (end.isEmpty ? "" : " (\(end.joined(separator: ", ")))")
+                    + ". Nothing was submitted. To see it: bgtask show \(request.request). To run the task "
+                    + "again, use another key"
+            }
             return
                 "\(request.request) \(request.identifier) was submitted before with this key. Nothing was changed"
         }

@@ -27,7 +27,10 @@ struct RunOptions: ParsableArguments {
     )
     var policy: String?
 
-    @Flag(help: "Show two runs side by side: one without --manifests and --policy, and one with them.")
+    @Flag(
+        help:
+            "Show two runs side by side: one without the new rules, and one with them. For invented days, both runs have the tasks of --manifests."
+    )
     var compare = false
 
     @Flag(help: "List every launch.")
@@ -65,8 +68,10 @@ struct RunOptions: ParsableArguments {
     }
 
     /// The manifests to try; `nil` keeps the manifests of the run.
-    func readManifests() throws -> [Manifest]? {
-        guard let manifests else { return nil }
+    func readManifests() throws -> [Manifest]? { try manifests.map { try readManifests(in: $0) } }
+
+    /// The manifests in a directory; errors in them end the command.
+    func readManifests(in manifests: String) throws -> [Manifest] {
         let (read, problems) = try Self.complaining {
             try ManifestLinter.manifests(in: manifests, calls: CallPlaces.search(plugins))
         }

@@ -87,19 +87,24 @@ struct TallyLaunchMessage: Encodable {
 extension Console {
     /// Writes one run: its tasks, and the reasons that kept them waiting.
     func print(_ summary: RunSummary) throws {
-        var table = Table("task", "launches", "ended", "expired for", "wait", "long wait", "late", "CPU")
+        var table = Table(
+            "task", "launches", "ended", "expired for", "wait", "long wait", "late", "CPU", "waited for")
         for (identifier, facts) in summary.identifiers.sorted(by: { $0.key < $1.key }) {
             let refused = facts.refusals > 0 ? ", \(facts.refusals) refused" : ""
             table.add(
                 identifier.rawValue, "\(facts.launches)\(refused)", Self.counts(facts.outcomes),
                 Self.counts(facts.expirations), facts.wait(share: 0.5).map(Wording.duration) ?? "",
                 facts.wait(share: 0.95).map(Wording.duration) ?? "", "\(facts.late)",
-                Wording.duration(facts.cpu))
+                Wording.duration(facts.cpu), Self.reasons(facts.waits))
         }
         try print(table, ifEmpty: "Nothing was launched.")
         try line(
             "wait: half of the launches waited at most this long; long wait: 19 of 20 did; late: launches that began after the end of their windows (from the earliest begin date to the deadline)"
         )
+        if !summary.waits.isEmpty {
+            try line(
+                "waited for: the reasons besides begin dates, and how long all requests of the task had them")
+        }
         try line()
         let waits = summary.waits
         if !waits.isEmpty {
@@ -112,7 +117,7 @@ extension Console {
             "launches: \(summary.launches), CPU time: \(Wording.duration(summary.cpu)), alarms: \(summary.alarms)"
         )
         try line(
-            "wake-ups of an idle host: \(summary.wakeUps); the fewest that fit all windows: \(summary.leastWakeUps)"
+            "wake-ups of an idle host: \(summary.wakeUps); \(summary.leastWakeUps) would be enough, beside the other events, to begin each launch in its window"
         )
         if summary.uses > 0 {
             try line(
@@ -141,7 +146,7 @@ extension Console {
         add("launches", old.launches, new.launches)
         add("alarms", old.alarms, new.alarms)
         add("wake-ups of an idle host", old.wakeUps, new.wakeUps)
-        add("fewest wake-ups for all windows", old.leastWakeUps, new.leastWakeUps)
+        add("wake-ups that would be enough", old.leastWakeUps, new.leastWakeUps)
         add("uses with a refresh in the 30 min before", old.freshUses, new.freshUses)
         add("CPU time", old.cpu, new.cpu)
         for identifier in Set(old.identifiers.keys).union(new.identifiers.keys).sorted() {
@@ -172,6 +177,13 @@ extension Console {
         }
         try print(table, ifEmpty: "Nothing was launched.")
         try line()
+    }
+
+    /// What the requests of a task waited for, longest first, without the wait for their begin dates.
+    private static func reasons(_ waits: Tally.Waits) -> String {
+        waits.filter { $0.key != "EarliestBeginDate" && $0.value >= .seconds(1) }
+            .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { "\($0.key) \(Wording.duration($0.value))" }.joined(separator: ", ")
     }
 
     private static func counts<Key: RawRepresentable<String>>(_ counts: [Key: Int]) -> String {

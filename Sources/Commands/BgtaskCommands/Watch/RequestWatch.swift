@@ -106,7 +106,16 @@ struct RequestWatch {
     /// Looks for launches before the first event: with an idempotency key, the request may have run already.
     private func catchUp(_ story: inout RequestStory) async throws {
         let launches = try await client.launches(identifier: identifier)
-        guard let newest = launches.first(where: { $0.request == request }) else { return }
+        guard let newest = launches.first(where: { $0.request == request }) else {
+            // It may have ended without a launch; an older host can't be asked.
+            guard let detail = try? await client.request(request), detail.hasEnded else { return }
+            if detail.reason == .replaced {
+                try show(story.replace(by: detail.replacedBy), story)
+            } else if let reason = detail.reason {
+                try show(story.take(.requestCancelled(request, identifier, reason), now: console.now), story)
+            }
+            return
+        }
         if newest.endedAt == nil {
             try show(story.begin(newest), story)
         } else if try await client.pending(identifier)?.request.request != request {

@@ -99,7 +99,7 @@ public struct Foresight {
             if next == nil, course.rest.isEmpty {
                 let judgement = copy.judge(subject, isSimulated: isSimulated, at: time)
                 guard !judgement.scoreSuffices, let score = judgement.score else { break }
-                next = copy.dateOfScore(score, subject, at: time)
+                next = copy.dateOfScore(score, subject, judgement.choice, at: time)
                 course.awaited.append(Scheduler.awaited("Score"))
             }
             guard let next, next > time.wall, next < now.wall + Forecast.horizon else { break }
@@ -183,7 +183,7 @@ extension Scheduler {
         if let wait = judgement.wait { return wait.until }
         guard let score = judgement.score else { return nil }
         let subject = situation.subject(request, isTelling: false)
-        return dateOfScore(score, subject, at: now)
+        return dateOfScore(score, subject, judgement.choice, at: now)
     }
 
     /// What a request waits for while a policy objects, after the words "waits for".

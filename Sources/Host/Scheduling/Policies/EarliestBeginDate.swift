@@ -15,7 +15,7 @@ struct EarliestBeginDate: Policy {
                 required: "\(date.text) or later"
                     + (isBackOff ? "" : Self.jitter(of: request, situation)),
                 observed: "\((date - now.wall).text) too early"
-                    + (isBackOff ? Self.row(of: request, situation.settings) : ""), earliestChange: date,
+                    + (isBackOff ? Self.row(of: request, situation) : ""), earliestChange: date,
                 remedy: situation.remedy("Wait", orLaunch: request.identifier)))
     }
 
@@ -29,13 +29,18 @@ struct EarliestBeginDate: Policy {
         return " (with \(offset.text) of jitter on this device)"
     }
 
-    /// How many attempts in a row made no progress, for people; empty if the newest one made some.
-    private static func row(of request: TaskRequest, _ settings: SchedulerSettings) -> String {
+    /// How many attempts in a row made no progress, or which condition stops them again and again, for
+    /// people; empty if neither is the cause.
+    private static func row(of request: TaskRequest, _ situation: Situation) -> String {
+        if let stopped = situation.stoppedByCondition[request.identifier], stopped.request == request.id {
+            return " (conditions stopped several attempts soon after their start, the last one with "
+                + "\(stopped.reason.rawValue))"
+        }
         let count = request.attempts.withoutProgress
         guard count > 0 else { return "" }
         let attempts = count == 1 ? "the last attempt" : "the last \(count) attempts"
-        return " (\(attempts) brought no progress; after \(settings.attemptsWithoutProgress) in a row, "
-            + "the request fails)"
+        return " (\(attempts) brought no progress; after "
+            + "\(situation.settings.attemptsWithoutProgress) in a row, the request fails)"
     }
 
     /// The date until which the policy holds the request; `nil` if it does not hold it now.
