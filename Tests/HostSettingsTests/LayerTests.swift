@@ -171,4 +171,31 @@ import Testing
         try folder.write(Self.administrator, "recording: {enabled: false, size: 2MiB}")
         #expect(try files().latest.effective.recordingSize == nil)
     }
+
+    @Test func `isolation has a value of its own, and is a section too`() throws {
+        try folder.write(Self.administrator, "isolation: cgroup\n")
+        try folder.write("etc/bgtask/conf.d/1.yaml", "isolation: {require: best}\n")
+        try folder.write(
+            "etc/bgtask/conf.d/2.yaml",
+            "control: {read: adm, submit: '4711'}\nbundles: {com.example.a: {submit: users}}\n")
+        let latest = try files().latest
+        #expect(latest.problems.isEmpty, "\(latest.problems)")
+        #expect(latest.effective.isolation == .cgroup)
+        #expect(latest.effective.isolationRequirement == .best)
+        #expect(latest.effective.readers == "adm" && latest.effective.submitters == "4711")
+        #expect(latest.effective.bundleSubmitters == [try BundleIdentifier("com.example.a"): "users"])
+    }
+
+    @Test(arguments: [
+        ("isolation: {needs: full}", "unknown key 'needs' in isolation"),
+        ("isolation: {require: most}", "isolation.require must be one of"),
+        ("control: {read: 'a b'}", "control.read must be the name of a group, found 'a b'"),
+    ])
+    func `what is wrong in the sections of isolation and control is named`(text: String, finding: String)
+        throws
+    {
+        try folder.write(Self.administrator, text + "\n")
+        let problem = try #require(try files().latest.problems.first)
+        #expect(problem.finding.contains(finding), "\(problem)")
+    }
 }

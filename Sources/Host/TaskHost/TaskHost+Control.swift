@@ -1,7 +1,7 @@
 import HostCore
 import HostSettings
 import Launching
-import LinuxSystem
+public import LinuxSystem
 import RequestStore
 import Scheduling
 import SystemConditions
@@ -14,6 +14,9 @@ public import TaskModel
 extension TaskHost {
     /// The version of the host.
     public nonisolated var version: String { ProductVersion.current }
+
+    /// What the processes of the host's launches have in common.
+    public nonisolated var launchedProcesses: LaunchedProcesses { launcher.processes }
 
     // MARK: Changes
 
