@@ -162,6 +162,8 @@ import Testing
                     ["doctor"], "the host kills a launch with all its processes by: pidNamespace",
                     "\"groupKill\""
                 ),
+                (["security"], "BUNDLE       EXPOSURE  GRADE", "\"exposure\""),
+                (["security", "org.example"], "org.example: exposure ", "\"remedy\""),
                 (["version"], "host 9.8.7", "\"api\" : 1"),
             ]
             for (arguments, text, key) in commands {
@@ -390,7 +392,7 @@ import Testing
             "submit", "pending", "launches", "show", "cancel", "launch", "expire", "plugins", "logs",
             "conditions",
             "lint", "doctor", "version", "explain", "settings", "used", "push", "answer",
-            "config", "manifest", "new", "dev",
+            "config", "manifest", "new", "dev", "security",
         ] {
             let result = await bgtask([command, "--help"])
             #expect(

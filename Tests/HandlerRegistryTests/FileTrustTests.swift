@@ -164,9 +164,9 @@ struct FileTrustTests {
 
     @Test func `data that a condition's command reads may belong to others`() throws {
         let folder = try TemporaryFolder()
-        try folder.write("data", "1\n")
-        try folder.run("chown", "4711", folder.path + "/data")
-        #expect(try problems(folder, "[/bin/cat, \(folder.path)/data]") == [])
-        #expect(try problems(folder, "[/bin/test, -e, \(folder.path)/data]") == [])
+        try folder.write("value", "1\n")
+        try folder.run("chown", "4711", folder.path + "/value")
+        #expect(try problems(folder, "[/bin/cat, \(folder.path)/value]") == [])
+        #expect(try problems(folder, "[/bin/test, -e, \(folder.path)/value]") == [])
     }
 }

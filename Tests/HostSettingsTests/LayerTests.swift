@@ -98,6 +98,7 @@ import Testing
         case .bool: standard == "true" ? "false" : "true"
         case .word(let words): words.first { $0 != standard && $0 != "restricted" }
         case .path: "/elsewhere"
+        case .group: "adm"
         case .size: "2MiB"
         }
     }
@@ -188,7 +189,7 @@ import Testing
 
     @Test(arguments: [
         ("isolation: {needs: full}", "unknown key 'needs' in isolation"),
-        ("isolation: {require: most}", "isolation.require must be one of"),
+        ("isolation: {require: most}", "isolation.require 'most' is unknown"),
         ("control: {read: 'a b'}", "control.read must be the name of a group, found 'a b'"),
     ])
     func `what is wrong in the sections of isolation and control is named`(text: String, finding: String)

@@ -31,7 +31,7 @@ struct Bgtask: AsyncParsableCommand {
             AnswerCommand.self,
             RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
             NewCommand.self, DevCommand.self, LintCommand.self, ManifestCommand.self, ConfigCommand.self,
-            DoctorCommand.self,
+            DoctorCommand.self, SecurityCommand.self,
             VersionCommand.self,
         ])
 }

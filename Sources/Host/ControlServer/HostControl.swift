@@ -15,6 +15,17 @@ public protocol HostControl: Sendable {
     /// A host without launches need not implement it.
     var launchedProcesses: LaunchedProcesses { get }
 
+    /// What isolates the host's launches on this machine.
+    ///
+    /// A host without launches need not implement it.
+    var isolation: IsolationReport { get }
+
+    /// Whether the host refuses launches whose manifest counts on a layer of isolation that this machine
+    /// lacks.
+    ///
+    /// By default, it does.
+    var requiresFullIsolation: Bool { get }
+
     /// Accepts a request, which is durable when the method returns.
     ///
     /// - Throws: Any code of ``SubmissionError``.
@@ -213,6 +224,14 @@ public protocol HostControl: Sendable {
 }
 
 extension HostControl {
+    /// No layer of isolation is missing.
+    public var isolation: IsolationReport {
+        IsolationReport(groupKill: .cgroup, layers: [], sandbox: Set(SandboxLayer.allCases))
+    }
+
+    /// Launches are refused where a layer of isolation is missing.
+    public var requiresFullIsolation: Bool { true }
+
     /// No process belongs to a launch.
     public var launchedProcesses: LaunchedProcesses { LaunchedProcesses() }
 

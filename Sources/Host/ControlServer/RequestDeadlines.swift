@@ -20,6 +20,8 @@ final class RequestDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
     /// The number of requests whose answers are not complete.
     private var unanswered = 0
+    /// Whether the connection has ended. Its event loop may be gone, so nothing may be scheduled any more.
+    private var isOver = false
 
     init(_ connections: Connections) { self.connections = connections }
 
@@ -28,10 +30,16 @@ final class RequestDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
         awaitHead(for: limits.requestSeconds, context)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+    private func end() {
+        isOver = true
+        timer?.cancel()
+        timer = nil
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
+        end()
         context.fireChannelInactive()
     }
 
@@ -93,6 +101,7 @@ final class RequestDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
         _ seconds: Int64, _ context: ChannelHandlerContext, _ body: @escaping @Sendable () -> Void
     ) {
         timer?.cancel()
+        if isOver { return }
         timer = context.eventLoop.scheduleTask(in: .seconds(seconds), body)
     }
 }

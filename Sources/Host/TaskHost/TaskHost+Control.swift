@@ -18,6 +18,14 @@ extension TaskHost {
     /// What the processes of the host's launches have in common.
     public nonisolated var launchedProcesses: LaunchedProcesses { launcher.processes }
 
+    /// What isolates launches on this machine.
+    public nonisolated var isolation: IsolationReport { launcher.isolation }
+
+    /// Whether a launch is refused where this machine lacks a layer of isolation.
+    public nonisolated var requiresFullIsolation: Bool {
+        settingsFiles.latest.effective.isolationRequirement == .full
+    }
+
     // MARK: Changes
 
     /// Accepts a request, which is durable when the function returns.

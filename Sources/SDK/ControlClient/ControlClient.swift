@@ -236,6 +236,17 @@ public struct ControlClient: Sendable {
         try await get("/configuration")
     }
 
+    /// The grades of the bundles' sandboxes, sorted by bundle.
+    ///
+    /// - Parameter bundle: Grades only this bundle; `nil` grades all.
+    /// - Returns: The grades.
+    /// - Throws: ``ControlClientError``; the host refuses a bundle that has no manifest.
+    public func security(of bundle: BundleIdentifier? = nil) async throws(ControlClientError)
+        -> [SecurityMessage]
+    {
+        try await get("/security" + (bundle.map { "?bundle=\($0)" } ?? ""))
+    }
+
     /// Facts about the host and the machine.
     public func report() async throws(ControlClientError) -> ReportMessage {
         try await get("/report")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Authoring
 import ControlWire
 import HandlerRegistry
+import LinuxSystem
 import TaskModel
 
 struct LintCommand: ParsableCommand {
@@ -68,7 +69,7 @@ struct LintCommand: ParsableCommand {
         let problems =
             ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
-                calls: CallPlaces.search(plugins))
+                calls: CallPlaces.search(plugins), machine: plugins == nil ? nil : KernelSandbox.layers)
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {

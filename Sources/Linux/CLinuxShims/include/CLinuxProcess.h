@@ -41,4 +41,7 @@ void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_i
 /** Returns the number of CPU cores that this process may use, at least 1. */
 int lx_core_count(void);
 
+/** Returns the version of the kernel's Landlock, or 0 if it has none or does not enable it. */
+int lx_landlock_version(void);
+
 #endif
