@@ -164,6 +164,8 @@ import Testing
                     ["doctor"], "the host kills a launch with all its processes by: pidNamespace",
                     "\"groupKill\""
                 ),
+                (["security"], "BUNDLE       EXPOSURE  GRADE", "\"exposure\""),
+                (["security", "org.example"], "org.example: exposure ", "\"remedy\""),
                 (["version"], "host 9.8.7", "\"api\" : 1"),
             ]
             for (arguments, text, key) in commands {
@@ -393,7 +395,7 @@ import Testing
             "logs",
             "conditions",
             "lint", "doctor", "version", "explain", "settings", "used", "push", "answer",
-            "config", "manifest", "new", "dev",
+            "config", "manifest", "new", "dev", "security",
         ] {
             let result = await bgtask([command, "--help"])
             #expect(

@@ -23,13 +23,15 @@ struct TemporaryFolder: ~Copyable {
 /// Serves a scripted host on a real socket while the body runs, then shuts down cleanly.
 func serving(
     _ host: ScriptedHost = ScriptedHost(), limits: ControlServer.Limits = ControlServer.Limits(),
-    _ body: @Sendable (ScriptedHost, String) async throws -> Void
+    access: ControlAccess = ControlAccess(), _ body: @Sendable (ScriptedHost, String) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
     let socket = folder.path + "/run/control.sock"
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let (served, sign) = AsyncStream.makeStream(of: Void.self)
-    let server = try ControlServer(host: host, socketPath: socket, limits: limits, logger: logger) {
+    let server = try ControlServer(
+        host: host, socketPath: socket, limits: limits, access: access, logger: logger
+    ) {
         sign.finish()
     }
     let group = ServiceGroup(services: [server], logger: logger)

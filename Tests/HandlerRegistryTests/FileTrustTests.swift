@@ -124,4 +124,49 @@ struct FileTrustTests {
         let found = ManifestLinter.lint(files: [file], pluginsDirectory: folder.path + "/plugins")
         #expect(found.first?.finding.hasPrefix("untrusted: ") == true)
     }
+
+    /// The problems that the registry finds with the command of a custom condition.
+    private func problems(_ folder: TemporaryFolder, _ command: String) throws -> [ManifestProblem] {
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/conditions.d", withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755])
+        try folder.write(
+            "conditions.d/x.yaml",
+            """
+            apiVersion: bgtask/v1
+            condition: docked
+            source: {command: \(command), interval: 30s}
+            predicate: {equals: 0}
+            """)
+        let registry = HandlerRegistry(
+            manifestsDirectory: folder.path + "/manifests", pluginsDirectory: folder.path + "/plugins",
+            libraryCacheDirectory: folder.path + "/cache",
+            conditionsDirectory: folder.path + "/conditions.d")
+        return registry.scan().problems
+    }
+
+    @Test(arguments: [
+        "[PATH/run]", "[/bin/sh, PATH/run]", "[/usr/bin/env, -i, python3, PATH/run]", "[PATH/caller]",
+    ])
+    func `a condition's command executes nothing that others can change`(command: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("run", "#!/bin/sh\nexit 0\n", mode: 0o755)
+        try folder.write("caller", "#!\(folder.path)/run with an argument\n", mode: 0o755)
+        let command = command.replacingOccurrences(of: "PATH", with: folder.path)
+        #expect(try problems(folder, command) == [])
+        try folder.run("chown", "4711", folder.path + "/run")
+        let found = try #require(try problems(folder, command).first)
+        #expect(found.severity == .error)
+        #expect(found.finding.hasPrefix("untrusted: users other than root can change "), "\(found)")
+        #expect(found.finding.contains("run has owner 4711"), "\(found)")
+        #expect(found.line == 3 && found.remedy == "Run: chown root:root \(folder.path)/run", "\(found)")
+    }
+
+    @Test func `data that a condition's command reads may belong to others`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("value", "1\n")
+        try folder.run("chown", "4711", folder.path + "/value")
+        #expect(try problems(folder, "[/bin/cat, \(folder.path)/value]") == [])
+        #expect(try problems(folder, "[/bin/test, -e, \(folder.path)/value]") == [])
+    }
 }

@@ -98,6 +98,7 @@ import Testing
         case .bool: standard == "true" ? "false" : "true"
         case .word(let words): words.first { $0 != standard && $0 != "restricted" }
         case .path: "/elsewhere"
+        case .group: "adm"
         case .size: "2MiB"
         case .publicKeys: "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
         }
@@ -182,5 +183,32 @@ import Testing
         #expect(try files().latest.effective.recordingSize == 2 << 20)
         try folder.write(Self.administrator, "recording: {enabled: false, size: 2MiB}")
         #expect(try files().latest.effective.recordingSize == nil)
+    }
+
+    @Test func `isolation has a value of its own, and is a section too`() throws {
+        try folder.write(Self.administrator, "isolation: cgroup\n")
+        try folder.write("etc/bgtask/conf.d/1.yaml", "isolation: {require: best}\n")
+        try folder.write(
+            "etc/bgtask/conf.d/2.yaml",
+            "control: {read: adm, submit: '4711'}\nbundles: {com.example.a: {submit: users}}\n")
+        let latest = try files().latest
+        #expect(latest.problems.isEmpty, "\(latest.problems)")
+        #expect(latest.effective.isolation == .cgroup)
+        #expect(latest.effective.isolationRequirement == .best)
+        #expect(latest.effective.readers == "adm" && latest.effective.submitters == "4711")
+        #expect(latest.effective.bundleSubmitters == [try BundleIdentifier("com.example.a"): "users"])
+    }
+
+    @Test(arguments: [
+        ("isolation: {needs: full}", "unknown key 'needs' in isolation"),
+        ("isolation: {require: most}", "isolation.require 'most' is unknown"),
+        ("control: {read: 'a b'}", "control.read must be the name of a group, found 'a b'"),
+    ])
+    func `what is wrong in the sections of isolation and control is named`(text: String, finding: String)
+        throws
+    {
+        try folder.write(Self.administrator, text + "\n")
+        let problem = try #require(try files().latest.problems.first)
+        #expect(problem.finding.contains(finding), "\(problem)")
     }
 }

@@ -35,7 +35,7 @@ struct Bgtask: AsyncParsableCommand {
             RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
             NewCommand.self, DevCommand.self, LintCommand.self, SignCommand.self,
             ManifestCommand.self, ConfigCommand.self,
-            DoctorCommand.self,
+            DoctorCommand.self, SecurityCommand.self,
             VersionCommand.self,
         ])
 }

@@ -9,6 +9,13 @@ struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The control socket of the host.", valueName: "path"))
     var socket: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The longest wait for an answer of the host, such as 2m. The default is 30s.",
+            valueName: "duration"),
+        transform: AnswerTime.init(text:))
+    var timeout = AnswerTime.standard
+
     @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
     var json = false
 
@@ -21,6 +28,26 @@ struct CommonOptions: ParsableArguments {
     var socketPath: String {
         let paths = candidates
         return paths.first { SmallFile.exists($0) } ?? paths[0]
+    }
+}
+
+/// The longest wait for an answer of the host.
+struct AnswerTime {
+    /// In whole seconds.
+    var seconds: Int
+
+    /// 30 s: twice the time after which the host sends a comment to those who follow it.
+    static let standard = AnswerTime(seconds: 30)
+
+    private init(seconds: Int) { self.seconds = seconds }
+
+    init(text: String) throws {
+        guard let duration = try? DurationText.parse(text), duration >= .seconds(1),
+            duration <= .seconds(3600)
+        else {
+            throw ValidationError("Not a valid time for --timeout: '\(text)'. Use 1s to 1h.")
+        }
+        seconds = Int(duration.components.seconds)
     }
 }
 
@@ -37,7 +64,9 @@ extension HostCommand {
     mutating func run() async throws {
         let console = Console(json: common.json)
         do {
-            try await run(asking: ControlClient(socketPath: common.socketPath), console: console)
+            try await run(
+                asking: ControlClient(
+                    socketPath: common.socketPath, timeout: common.timeout.seconds), console: console)
         } catch let error as ControlClientError {
             try console.report(error, tried: common.candidates)
             throw ExitCode(error.exitCode)
@@ -52,7 +81,7 @@ extension ControlClientError {
     /// The exit status: 3 if no host answers or the connection breaks, 4 if the host refuses.
     var exitCode: Int32 {
         switch self {
-        case .unreachable, .broken: 3
+        case .unreachable, .broken, .timedOut: 3
         case .refused: 4
         }
     }

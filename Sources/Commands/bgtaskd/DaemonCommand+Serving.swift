@@ -59,7 +59,11 @@ extension DaemonCommand {
             throw RunnerError(path: configuration.runnerPath)
         }
         let host = try await TaskHost(configuration: configuration, settings: settings, logger: logger)
-        let control = try ControlServer(host: host, socketPath: configuration.socketPath, logger: logger)
+        let access = ControlAccess(
+            read: effective.readers, submit: effective.submitters, bundles: effective.bundleSubmitters,
+            onUnknown: { logger.warning("\($0)") })
+        let control = try ControlServer(
+            host: host, socketPath: configuration.socketPath, access: access, logger: logger)
         // The channel stops after the host, so that clients receive the ends of their launches.
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

@@ -6,7 +6,8 @@ import TaskModel
 /// The routes of clients: processes that run their own handlers and report about those launches.
 struct ClientRoutes {
     let host: any HostControl
-    let limits: ControlServer.Limits
+    let connections: Connections
+    private var limits: ControlServer.Limits { connections.limits }
 
     func add(to routes: RouteTable) {
         // The identifiers are in the query and not in a body, because this route treats the end of the body
@@ -17,9 +18,10 @@ struct ClientRoutes {
                     request.subject, "this route takes no body",
                     remedy: "Give the identifiers in the query: POST /v1/clients?identifiers=com.example.a")
             }
-            let calls = try await host.connect(
-                Self.identifiers(request.query(.identifiers)), from: context.peer)
-            let (queue, frames) = FrameQueue.make(limit: limits.waitingEvents)
+            let identifiers = try Self.identifiers(request.query(.identifiers))
+            try connections.follow(context, subject: request.subject)
+            let calls = try await host.connect(identifiers, from: context.peer)
+            let (queue, frames) = connections.queue(for: context)
             let forwarding = Task {
                 for await call in calls {
                     let message = ClientCallMessage(call)

@@ -8,6 +8,8 @@ struct ControlContext: RequestContext {
     /// The number of the process that opened the connection; 0 until ``PeerMiddleware`` sets it, and for a
     /// process outside the host's PID namespace.
     var peer: Int32 = 0
+    /// What the client may do; ``PeerMiddleware`` sets it.
+    var power = ControlPower.all
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

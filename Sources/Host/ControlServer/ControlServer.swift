@@ -11,18 +11,24 @@ public import TaskModel
 ///
 /// `run()` serves until a graceful shutdown or a cancellation, and then removes the socket's file. The kernel
 /// reports the user of every connected process: the host's own user and root may use every route, and other
-/// users none.
+/// users those that ``ControlAccess`` gives them. Launches of the host may use none.
 public struct ControlServer: Service {
     /// How much of the host's resources clients may use.
     public struct Limits: Sendable {
-        /// The greatest number of connections at the same time; further ones wait in the socket's queue.
-        public var connections = 128
+        /// The greatest number of connections at the same time. The next one replaces the connection that has
+        /// waited longest without sending a complete request.
+        public var connections = 256
+        /// How many of the connections may follow events, the log or the calls of a client.
+        public var followers = 128
         /// The greatest length of a request's body, in bytes.
         public var bodyLength = ControlProtocol.maximumBodyLength
-        /// The longest time for a request to arrive completely, in seconds.
+        /// The longest time for the head of the first request to arrive, and for the body of any, in seconds.
         public var requestSeconds: Int64 = 10
-        /// The longest time without a request on an open connection, in seconds.
+        /// The longest time from an answer to the complete head of the next request, in seconds; also the
+        /// time until a follower that has missed events, and does not read, loses its connection.
         public var idleSeconds: Int64 = 60
+        /// After this time, in seconds, an answer that is not complete may lose its place to another client.
+        public var answerSeconds: Int64 = 30
         /// The greatest number of events that wait for a slow client; one more ends the client's stream.
         public var waitingEvents = 4096
 
@@ -35,6 +41,7 @@ public struct ControlServer: Service {
     private let host: any HostControl
     private let file: ControlSocketFile
     private let limits: Limits
+    private let access: ControlAccess
     private let logger: Logger
     private let owner: UInt32
     private let moments: any MomentSource
@@ -46,18 +53,21 @@ public struct ControlServer: Service {
     ///   - host: The host that clients control.
     ///   - socketPath: The absolute path of the socket.
     ///   - limits: The limits for clients.
+    ///   - access: The groups of users that have a part of the powers.
     ///   - logger: Gets the log lines of the server itself.
     ///   - moments: The source of the time in the `Date` header.
     ///   - onServing: Called once, when the socket accepts connections.
     /// - Throws: ``SocketFileError`` if the path can't be that of a socket.
     public init(
-        host: any HostControl, socketPath: String, limits: Limits = Limits(), logger: Logger,
+        host: any HostControl, socketPath: String, limits: Limits = Limits(),
+        access: ControlAccess = ControlAccess(), logger: Logger,
         moments: any MomentSource = SystemClocks(),
         onServing: @escaping @Sendable () async -> Void = {}
     ) throws(SocketFileError) {
         self.host = host
-        file = try ControlSocketFile(path: socketPath)
+        file = try ControlSocketFile(path: socketPath, isShared: access.isShared)
         self.limits = limits
+        self.access = access
         self.logger = logger
         self.moments = moments
         self.onServing = onServing
@@ -74,9 +84,16 @@ public struct ControlServer: Service {
                 path: file.path, finding: "another host answers there",
                 remedy: "Stop that host, or set 'paths.socket' (--socket) of this one to another path")
         }
+        if access.isShared, !file.isReachable {
+            logger.warning(
+                "Groups have powers, but other users can't reach the control socket. Permit them to pass: chmod o+x on its directory",
+                metadata: ["socket": "\(file.path)"])
+        }
         let publication = Publication()
         let loop = ControlLoop()
-        var http = HTTP1Channel.Configuration(idleTimeout: .seconds(limits.idleSeconds))
+        let connections = Connections(limits: limits, judge: PeerJudge(host: host))
+        var http = HTTP1Channel.Configuration()
+        http.additionalChannelHandlers = { [RequestDeadlines(connections)] }
         http.httpDecoder.maxHeaderListSize = 16 << 10
         http.httpDecoder.maxHeaderFieldSize = 8 << 10
         http.httpDecoder.maxHeaderFieldCount = 64
@@ -87,7 +104,7 @@ public struct ControlServer: Service {
                 address: .unixDomainSocket(path: file.temporaryPath),
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
             eventLoopGroup: loop.group, logger: quiet,
-            responder: responder(),
+            responder: responder(connections),
             onServerRunning: { [file, logger, onServing] channel in
                 do throws(SystemCallError) {
                     try file.publish()
@@ -114,8 +131,8 @@ public struct ControlServer: Service {
     }
 
     /// Returns the closure that answers the requests of all connections.
-    private func responder() -> HTTPChannelHandler.Responder {
-        let (router, date) = (router().buildResponder(), DateHeader())
+    private func responder(_ connections: Connections) -> HTTPChannelHandler.Responder {
+        let (router, date) = (router(connections).buildResponder(), DateHeader())
         let (logger, moments) = (quiet, moments)
         return { request, writer, channel in
             let source = ApplicationRequestContextSource(channel: channel, logger: logger)
@@ -144,17 +161,19 @@ public struct ControlServer: Service {
         case notWritten
     }
 
-    private func router() -> Router<ControlContext> {
+    private func router(_ connections: Connections) -> Router<ControlContext> {
         let router = Router(context: ControlContext.self)
         router.add(middleware: ErrorMiddleware(logger: logger))
-        router.add(middleware: PeerMiddleware(owner: owner, logger: logger))
+        router.add(
+            middleware: PeerMiddleware(connections: connections, owner: owner, access: access, logger: logger)
+        )
         let routes = RouteTable(group: router.group(RouterPath(ControlProtocol.pathPrefix)))
         RequestRoutes(host: host, limits: limits).add(to: routes)
         LaunchRoutes(host: host, limits: limits).add(to: routes)
-        HostRoutes(host: host, limits: limits).add(to: routes)
+        HostRoutes(host: host, limits: limits, owner: owner).add(to: routes)
         BundleRoutes(host: host, limits: limits).add(to: routes)
-        StreamRoutes(host: host, limits: limits, events: EventFeed(of: host)).add(to: routes)
-        ClientRoutes(host: host, limits: limits).add(to: routes)
+        StreamRoutes(host: host, connections: connections, events: EventFeed(of: host)).add(to: routes)
+        ClientRoutes(host: host, connections: connections).add(to: routes)
         return router
     }
 

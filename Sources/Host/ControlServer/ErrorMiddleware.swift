@@ -68,6 +68,7 @@ struct ErrorMiddleware: RouterMiddleware {
         case .malformedBody: .badRequest
         case .bodyTooLarge: .contentTooLarge
         case .requestTimedOut: .requestTimeout
+        case .tooManyFollowers: .serviceUnavailable
         case .internalError, .usage, nil: .internalServerError
         }
     }

@@ -5,16 +5,21 @@
 /// use either end. Adding a frame never blocks.
 struct FrameQueue: Sendable {
     private let frames: AsyncStream<StreamFrame>.Continuation
+    private let onOverflow: @Sendable () -> Void
 
     /// Creates a queue.
     ///
-    /// - Parameter limit: The greatest number of frames that may wait.
+    /// - Parameters:
+    ///   - limit: The greatest number of frames that may wait.
+    ///   - onOverflow: Called on any thread when the stream ends because the client reads too slowly.
     /// - Returns: The queue, and the sequence of its frames for the response. The queue ends when that
     ///   sequence is released.
-    static func make(limit: Int) -> (queue: FrameQueue, frames: AsyncStream<StreamFrame>) {
+    static func make(
+        limit: Int, onOverflow: @escaping @Sendable () -> Void = {}
+    ) -> (queue: FrameQueue, frames: AsyncStream<StreamFrame>) {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StreamFrame.self, bufferingPolicy: .bufferingOldest(limit))
-        return (FrameQueue(frames: continuation), stream)
+        return (FrameQueue(frames: continuation, onOverflow: onOverflow), stream)
     }
 
     /// Adds a frame.
@@ -24,6 +29,7 @@ struct FrameQueue: Sendable {
     func put(_ frame: StreamFrame, isDispensable: Bool) {
         guard case .dropped = frames.yield(frame), !isDispensable else { return }
         finish()
+        onOverflow()
     }
 
     /// Ends the stream after the waiting frames.

@@ -1,3 +1,4 @@
+public import LinuxSystem
 public import TaskModel
 
 /// The functions of a host that the control channel uses.
@@ -8,6 +9,22 @@ public import TaskModel
 public protocol HostControl: Sendable {
     /// The host's version, as `bgtask version` shows it.
     var version: String { get }
+
+    /// What the processes of the host's launches have in common. They may not use the control socket.
+    ///
+    /// A host without launches need not implement it.
+    var launchedProcesses: LaunchedProcesses { get }
+
+    /// What isolates the host's launches on this machine.
+    ///
+    /// A host without launches need not implement it.
+    var isolation: IsolationReport { get }
+
+    /// Whether the host refuses launches whose manifest counts on a layer of isolation that this machine
+    /// lacks.
+    ///
+    /// By default, it does.
+    var requiresFullIsolation: Bool { get }
 
     /// Accepts a request, which is durable when the method returns.
     ///
@@ -216,6 +233,17 @@ public protocol HostControl: Sendable {
 }
 
 extension HostControl {
+    /// No layer of isolation is missing.
+    public var isolation: IsolationReport {
+        IsolationReport(groupKill: .cgroup, layers: [], sandbox: Set(SandboxLayer.allCases))
+    }
+
+    /// Launches are refused where a layer of isolation is missing.
+    public var requiresFullIsolation: Bool { true }
+
+    /// No process belongs to a launch.
+    public var launchedProcesses: LaunchedProcesses { LaunchedProcesses() }
+
     /// Accepts a request without reporting the one that it replaces.
     public func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> AcceptedSubmission

@@ -1,21 +1,46 @@
 import ControlWire
 import Hummingbird
+import LinuxSystem
 import TaskModel
 
 /// The routes about the host itself: its plugins, its conditions, its configuration and its report.
 struct HostRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
+    /// The user of the host.
+    let owner: UInt32
 
     func add(to routes: RouteTable) {
         routes.get("version") { _, _ in
             try Response.json(VersionMessage(version: host.version))
         }
         routes.get("plugins") { _, _ in
-            try await Response.json(PluginListingMessage(host.plugins()))
+            var listing = try await host.plugins()
+            let isolation = host.isolation
+            for handler in listing.handlers {
+                let refusal = handler.manifest.sandbox.refusal(
+                    by: isolation, isRequired: host.requiresFullIsolation)
+                guard let refusal else { continue }
+                listing.problems.append(
+                    ManifestProblem(
+                        severity: .warning, file: handler.manifestPath,
+                        finding: "the host refuses its launches: \(refusal.finding)",
+                        remedy: refusal.remedy))
+            }
+            return try Response.json(PluginListingMessage(listing))
         }
         routes.get("report") { _, _ in
             try await Response.json(ReportMessage(host.report()))
+        }
+        routes.get("security", query: [.bundle]) { request, _ in
+            let bundle = try request.query(.bundle).map(ClientText.bundle)
+            let grades = try await grades().filter { bundle == nil || $0.bundle == bundle }
+            if let bundle, grades.isEmpty {
+                throw SubmissionError(
+                    code: .notFound, subject: "\(bundle)", finding: "no manifest has this bundle",
+                    remedy: "List the bundles: bgtask security")
+            }
+            return try Response.json(grades)
         }
         routes.get("configuration") { _, _ in
             try await Response.json(ConfigurationMessage(host.configuration()))
@@ -41,5 +66,22 @@ struct HostRoutes {
             try await request.requireNoBody(context: context, limits: limits)
             return try await Response.json(host.clearConditions().map(ConditionMessage.init))
         }
+    }
+
+    /// The grade of each bundle, sorted by bundle.
+    private func grades() async throws -> [SecurityMessage] {
+        let isolation = host.isolation
+        let user: SecurityGrade.Facts.User =
+            host.launchedProcesses.users != nil ? .own : owner == 0 ? .root : .hosts
+        return try await host.plugins().handlers.map(\.manifest)
+            .filter { $0.library != nil || $0.tasks.contains { $0.call != nil } }
+            .sorted { $0.bundle.rawValue < $1.bundle.rawValue }
+            .map { manifest in
+                let refusal = manifest.sandbox.refusal(by: isolation, isRequired: host.requiresFullIsolation)
+                return SecurityMessage(
+                    manifest.bundle,
+                    SecurityGrade(.init(sandbox: manifest.sandbox, isolation: isolation, user: user)),
+                    refusal: refusal.map { "\($0.finding). \($0.remedy)" })
+            }
     }
 }

@@ -9,8 +9,11 @@ struct RequestRoutes {
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        routes.post("requests") { request, context in
+        routes.post("requests", .submitting) { request, context in
             let message = try await request.message(SubmissionMessage.self, context: context, limits: limits)
+            if context.power != .all {
+                try await context.power.check(bundle(of: message.identifier), of: message.identifier)
+            }
             if message.atDeadline != nil, message.deadline == nil {
                 throw ClientText.invalid(
                     "\(message.identifier)", "'atDeadline' has no effect without 'deadline'",
@@ -35,6 +38,12 @@ struct RequestRoutes {
             }
             return try Response.json(CancellationMessage(cancellation))
         }
+    }
+
+    /// The bundle whose manifest has a task; `nil` if there is none.
+    private func bundle(of identifier: TaskIdentifier) async throws -> BundleIdentifier? {
+        try await host.plugins().handlers.first { $0.manifest.declaration(for: identifier) != nil }?
+            .manifest.bundle
     }
 
     private func target(of message: CancelMessage) throws -> ControlTarget {

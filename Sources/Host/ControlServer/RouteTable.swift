@@ -3,7 +3,7 @@ import TaskModel
 
 /// The name of a query parameter that at least one route reads.
 enum QueryKey: String {
-    case after, follow, identifier, identifiers, limit, summary, tag
+    case after, bundle, follow, identifier, identifiers, limit, summary, tag
 }
 
 /// Registers the routes of the control API.
@@ -18,25 +18,34 @@ struct RouteTable {
     ///
     /// It runs on Swift's common threads, because a long listing must not delay other connections.
     func get(_ path: RouterPath, query: [QueryKey] = [], _ handler: @escaping Handler) {
-        add(.get, path, query) { request, context in
+        add(.get, path, query, .reading) { request, context in
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
                 try await handler(request, context)
             }
         }
     }
 
-    func post(_ path: RouterPath, query: [QueryKey] = [], _ handler: @escaping Handler) {
-        add(.post, path, query, handler)
+    func post(
+        _ path: RouterPath, query: [QueryKey] = [], _ need: ControlPower.Need = .everything,
+        _ handler: @escaping Handler
+    ) {
+        add(.post, path, query, need, handler)
     }
 
-    func patch(_ path: RouterPath, _ handler: @escaping Handler) { add(.patch, path, [], handler) }
-    func delete(_ path: RouterPath, _ handler: @escaping Handler) { add(.delete, path, [], handler) }
+    func patch(_ path: RouterPath, _ handler: @escaping Handler) {
+        add(.patch, path, [], .everything, handler)
+    }
+    func delete(_ path: RouterPath, _ handler: @escaping Handler) {
+        add(.delete, path, [], .everything, handler)
+    }
 
     private func add(
-        _ method: HTTPRequest.Method, _ path: RouterPath, _ query: [QueryKey], _ handler: @escaping Handler
+        _ method: HTTPRequest.Method, _ path: RouterPath, _ query: [QueryKey], _ need: ControlPower.Need,
+        _ handler: @escaping Handler
     ) {
         let valid = query.map(\.rawValue)
         group.on(path, method: method) { request, context in
+            try context.power.check(need, subject: request.subject)
             let names = request.uri.queryParameters.map { String($0.key) }
             if let unknown = names.filter({ !valid.contains($0) }).min() {
                 throw UnknownName.refusal(

@@ -4,19 +4,22 @@ import TaskModel
 /// The routes of server-sent events: the host's events and its log.
 struct StreamRoutes {
     let host: any HostControl
-    let limits: ControlServer.Limits
+    let connections: Connections
     let events: EventFeed
 
     func add(to routes: RouteTable) {
         routes.get("events") { request, context in
-            let (queue, frames) = FrameQueue.make(limit: limits.waitingEvents)
+            try connections.follow(context, subject: request.subject)
+            let (queue, frames) = connections.queue(for: context)
             events.add(queue)
             return .stream(frames, of: queue, to: request, context)
         }
         routes.get("log", query: [.follow]) { request, context in
-            let (queue, frames) = FrameQueue.make(limit: limits.waitingEvents)
+            let isFollowing = try ClientText.flag(.follow, request.query(.follow))
+            if isFollowing { try connections.follow(context, subject: request.subject) }
+            let (queue, frames) = connections.queue(for: context)
             let remembered: [LogLine]
-            if try ClientText.flag(.follow, request.query(.follow)) {
+            if isFollowing {
                 let (lines, stop) = host.log { line in
                     guard let line else { return queue.finish() }
                     queue.put(StreamFrame(line), isDispensable: false)

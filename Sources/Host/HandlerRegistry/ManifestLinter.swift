@@ -16,10 +16,13 @@ public enum ManifestLinter {
     ///     manifest's directory.
     ///   - signatures: The signatures that the host requires; checked only with a plugins directory.
     ///   - search: Where the libraries of calls are searched first; `nil` means the plugins directory.
+    ///   - machine: The layers of the sandbox that this machine has. A manifest that counts on another one
+    ///     gets a warning. `nil` checks nothing.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
     public static func lint(
         files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
-        signatures: SignatureRule = SignatureRule(), calls search: CallSearch? = nil
+        signatures: SignatureRule = SignatureRule(), calls search: CallSearch? = nil,
+        machine: Set<SandboxLayer>? = nil
     ) -> [ManifestProblem] {
         var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
@@ -42,6 +45,10 @@ public enum ManifestLinter {
             problems += found
             guard let read else { continue }
             entries.append((file, read))
+            if let machine {
+                let isolation = IsolationReport(groupKill: .noFork, layers: [], sandbox: machine)
+                problems += read.manifest.isolationProblem(file, isolation).map { [$0] } ?? []
+            }
             guard let pluginsDirectory, let library = read.manifest.library else { continue }
             var libraries = PluginLibraries(
                 pluginsDirectory: pluginsDirectory, cacheDirectory: "", signatures: signatures)
@@ -107,5 +114,17 @@ extension ManifestLinter {
         }
         let problems = lint(files: files, pluginsDirectory: nil, calls: search)
         return (problems.contains { $0.severity == .error } ? [] : manifests, problems)
+    }
+}
+
+extension Manifest {
+    /// The warning that a host refuses launches of this manifest, because the machine lacks a layer of
+    /// isolation; `nil` if it has all that the manifest counts on.
+    public func isolationProblem(_ file: String, _ isolation: IsolationReport) -> ManifestProblem? {
+        sandbox.refusal(by: isolation, isRequired: true).map { refusal in
+            ManifestProblem(
+                severity: .warning, file: file,
+                finding: "the host will refuse its launches: \(refusal.finding)", remedy: refusal.remedy)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import HandlerRegistry
+import HostSettings
 import Scheduling
 import TaskModel
 
@@ -166,6 +167,16 @@ extension HostCore {
             guard let handler = launch.handler,
                 let declaration = handler.manifest.declaration(for: launch.record.identifier)
             else { return endUnstarted(id, .failure(notPermitted(launch.record.identifier))) }
+            if let refusal = handler.manifest.sandbox.refusal(
+                by: surroundings.isolation,
+                isRequired: settings?.effective.isolationRequirement != .best)
+            {
+                let error = SubmissionError(
+                    code: .unavailable, subject: "\(launch.record.identifier)", finding: refusal.finding,
+                    remedy: refusal.remedy)
+                log(.error, "not launched: \(error)", launch: id)
+                return endUnstarted(id, .failure(error))
+            }
             launches[id]?.stage = .started
             launches[id]?.orderedPriority = launch.priority
             if place.program == nil {

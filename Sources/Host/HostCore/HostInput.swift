@@ -161,7 +161,8 @@ public struct HostSurroundings: Sendable {
     /// Creates surroundings that keep explanations.
     public init(
         manifestsDirectory: String, stateDirectory: String,
-        isolation: IsolationReport = IsolationReport(groupKill: .noFork, layers: []),
+        isolation: IsolationReport = IsolationReport(
+            groupKill: .noFork, layers: [], sandbox: Set(SandboxLayer.allCases)),
         taskEnvironment: [String]
     ) {
         self.manifestsDirectory = manifestsDirectory

@@ -35,6 +35,22 @@ public struct EffectiveSettings: Equatable, Sendable {
     public var conditions = ConditionSource.system
     /// The group kill to use; a value other than `strongest` is for tests.
     public var isolation = Isolation.strongest
+    /// What the host does if this machine lacks a layer of isolation that a manifest counts on.
+    public enum IsolationRequirement: String, Sendable, CaseIterable {
+        /// It refuses the launch.
+        case full
+        /// It launches with the layers that the machine has.
+        case best
+    }
+
+    /// What the host does if a layer of isolation is missing.
+    public var isolationRequirement = IsolationRequirement.full
+    /// The group whose members may read through the control socket; empty means none.
+    public var readers = ""
+    /// The group whose members may submit requests of all bundles; empty means none.
+    public var submitters = ""
+    /// The groups whose members may submit requests of one bundle.
+    public var bundleSubmitters: [BundleIdentifier: String] = [:]
     /// The lowest level of log lines that the host writes to standard error.
     public var logLevel = LogLine.Level.info
     /// The keys of which one must have signed each manifest, condition and library; without keys, none needs

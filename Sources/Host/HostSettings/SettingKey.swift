@@ -105,5 +105,11 @@ extension SettingKey {
             })
     }
 
+    static func group(_ name: String, _ target: Target<String>, _ reason: String) -> Self {
+        Self(
+            path: parts(name), kind: .group, reason: reason, needsRestart: true,
+            text: { $0[keyPath: target] }, set: { $0[keyPath: target] = $1 })
+    }
+
     private static func parts(_ name: String) -> [String] { name.split(separator: ".").map(String.init) }
 }

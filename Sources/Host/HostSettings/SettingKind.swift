@@ -17,6 +17,8 @@ public enum SettingKind: Sendable {
     case word([String])
     /// An absolute path, or one that begins with `~/`.
     case path
+    /// The name or number of a group of users; empty means none.
+    case group
     /// A size with a unit, such as `64MiB`; the bounds are inclusive.
     case size(ClosedRange<ByteCount>)
 
@@ -39,6 +41,7 @@ public enum SettingKind: Sendable {
         case .word(let words): words.joined(separator: ", ")
         case .path: "absolute path, or ~/..."
         case .publicKeys: "list of public keys"
+        case .group: "name or number of a group"
         case .size(let range):
             "size, \(Self.text(of: range.lowerBound)) to \(Self.text(of: range.upperBound))"
         }
@@ -55,6 +58,7 @@ public enum SettingKind: Sendable {
         case .bool: node.bool(what, problems).map(String.init)
         case .word(let words): node.word(what, among: words, problems)
         case .path: path(node, what, problems)
+        case .group: group(node, what, problems)
         case .size(let range): node.size(what, in: range, problems).map(Self.text(of:))
         case .publicKeys: publicKeys(node, what, problems)
         }
@@ -90,6 +94,25 @@ public enum SettingKind: Sendable {
         problems.error(
             node.place, "\(what) must be an absolute path, found '\(path.shortened)'",
             "Begin it with '/' or '~/': the host may start in any directory")
+        return nil
+    }
+
+    private func group(_ node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
+        guard let name = node.text(what, problems) else { return nil }
+        let isValid = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
+                UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        // useradd(8) permits at most 32 bytes.
+        if isValid, name.utf8.count <= 32 { return name }
+        problems.error(
+            node.place, "\(what) must be the name of a group, found '\(name.shortened)'",
+            "List the groups of this machine: getent group")
         return nil
     }
 

@@ -21,7 +21,7 @@ public enum SettingTable {
 
     /// The keys that each bundle can have, with the last part of their names.
     static let ofBundles: [(name: String, key: @Sendable (BundleIdentifier) -> SettingKey)] = [
-        ("refresh", { refresh(of: $0) }), ("weight", { weight(of: $0) }),
+        ("refresh", { refresh(of: $0) }), ("weight", { weight(of: $0) }), ("submit", { submitters(of: $0) }),
     ]
 
     /// The key of one bundle's weight in the order for free slots.
@@ -33,6 +33,15 @@ public enum SettingTable {
             needsRestart: false,
             text: { $0.scheduler.bundleWeights[bundle].map { SettingKind.text(of: $0) } },
             set: { settings, text in settings.scheduler.bundleWeights[bundle] = Double(text) })
+    }
+
+    /// The key of the group that may submit requests of one bundle.
+    public static func submitters(of bundle: BundleIdentifier) -> SettingKey {
+        SettingKey(
+            path: ["bundles", bundle.rawValue, "submit"], kind: .group,
+            reason: "The group of users who may submit requests of this bundle", needsRestart: true,
+            text: { $0.bundleSubmitters[bundle] },
+            set: { settings, text in settings.bundleSubmitters[bundle] = text })
     }
 
     /// The key of one bundle's switch for background refresh.
@@ -65,6 +74,18 @@ public enum SettingTable {
             "isolation", \.isolation,
             "How the host kills a launch with all its processes. With 'strongest', it uses the first of the others that this machine offers. Choose another value only for tests",
             needsRestart: true),
+        .word(
+            "isolation.require", \.isolationRequirement,
+            "What the host does if this machine lacks a layer of isolation that a manifest counts on. With 'full', it refuses the launch. With 'best', it launches with what there is, and the record says what that was"
+        ),
+        .group(
+            "control.read", \.readers,
+            "The group of users who may read through the control socket: requests with their payloads, launches, the log. Empty means that only root and the user of the host may"
+        ),
+        .group(
+            "control.submit", \.submitters,
+            "The group of users who may submit requests of every bundle. Empty means that only root and the user of the host may"
+        ),
         .path("paths.plugins", \.paths.plugins, "The directory with the libraries of the plugins"),
         .path("paths.manifests", \.paths.manifests, "The directory with the manifests"),
         .path(

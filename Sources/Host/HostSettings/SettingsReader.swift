@@ -20,7 +20,8 @@ struct SettingsReader {
         guard let fields = Fields(node, what, keys: Self.children(of: path), problems) else { return }
         for (name, _, value) in fields.all {
             let inner = path + [name]
-            if let key = SettingTable.keys.first(where: { $0.path == inner }) {
+            // 'isolation' has a value of its own, and is also the section of 'isolation.require'.
+            if let key = SettingTable.keys.first(where: { $0.path == inner }), !isSection(value, inner) {
                 read(value, of: key, &entries)
             } else if inner == ["bundles"] {
                 bundles(value, &entries)
@@ -28,6 +29,11 @@ struct SettingsReader {
                 read(value, at: inner, &entries)
             }
         }
+    }
+
+    private func isSection(_ node: YAMLNode, _ path: [String]) -> Bool {
+        guard case .mapping = node.value else { return false }
+        return !Self.children(of: path).isEmpty
     }
 
     private func read(_ value: YAMLNode, of key: SettingKey, _ entries: inout [SettingsFile.Entry]) {

@@ -21,6 +21,8 @@ final class LauncherLink: @unchecked Sendable {
     private let loop: any EventLoop
     private let socket: DescriptorSocket
     private let process: ProcessHandle
+    /// The number of the launcher's process.
+    let processNumber: Int32
     private let killReason = Mutex<String?>(nil)
     private var encoder = FrameEncoder()
     private var outbox: [UInt8] = []
@@ -35,10 +37,9 @@ final class LauncherLink: @unchecked Sendable {
         self.loop = loop
         let (ours, theirs) = try DescriptorSocket.pair()
         socket = ours
-        process = try ProcessSpawn.start(
+        (process, processNumber) = try ProcessSpawn.start(
             runnerPath, arguments: ["launcher", "--lock", lockPath], environment: ProcessSpawn.ownEnvironment,
-            passing: theirs
-        ).handle
+            passing: theirs)
     }
 
     /// Starts to receive; `deliver` is called on another thread.

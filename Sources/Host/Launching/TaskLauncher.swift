@@ -1,4 +1,4 @@
-import LinuxSystem
+public import LinuxSystem
 import NIOCore
 import RunnerWire
 import Synchronization
@@ -62,6 +62,7 @@ public final class TaskLauncher: Sendable {
     private struct State {
         var core: LauncherCore?
         var isolation: IsolationReport?
+        var processes = LaunchedProcesses()
         var failedStarts = 0
         /// Callers of ``shutDown()`` that wait for the end.
         var awaitingEnd: [CheckedContinuation<Void, Never>] = []
@@ -90,6 +91,9 @@ public final class TaskLauncher: Sendable {
     public var isolation: IsolationReport {
         state.withLock { $0.isolation } ?? IsolationReport(groupKill: .noFork, layers: [])
     }
+
+    /// What the processes of all launches have in common.
+    public var processes: LaunchedProcesses { state.withLock { $0.processes } }
 
     /// Probes the machine, removes what an earlier host left, and starts the launcher process.
     ///
@@ -137,6 +141,7 @@ public final class TaskLauncher: Sendable {
         state.withLock {
             $0.core = core
             $0.isolation = probe.report
+            $0.processes.group = probe.groups.flatMap { $0.path.split(separator: "/").last.map(String.init) }
         }
     }
 
@@ -166,6 +171,7 @@ public final class TaskLauncher: Sendable {
             )
             return
         }
+        state.withLock { $0.processes.launcher = link.processNumber }
         let greeting = Greeting()
         link.receive { [self] input in
             switch input {
@@ -181,6 +187,8 @@ public final class TaskLauncher: Sendable {
             case .report(let report, let descriptors):
                 loop.execute { core.received(report, descriptors) }
             case .ended(let message):
+                // Its number may soon be that of another process.
+                state.withLock { $0.processes.launcher = nil }
                 if greeting.wasHeard.withLock({ $0 }) {
                     loop.execute { core.disconnected(message) }
                 } else {

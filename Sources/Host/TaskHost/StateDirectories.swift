@@ -17,9 +17,10 @@ struct StateDirectories: Sendable {
     /// `data` and `tmp` belong to tasks and are not checked. If others can change an app directory, all app
     /// directories are removed: the host makes them again before the next launches.
     ///
+    /// - Returns: Warnings for the log: what was removed, and why.
     /// - Throws: ``UntrustedState``, or the system call that failed.
-    func checkTrust(runner: String) throws {
-        guard FileContents.isRoot else { return }
+    func checkTrust(runner: String) throws -> [String] {
+        guard FileContents.isRoot else { return [] }
         var trust = FileTrust()
         func check(_ path: String, called name: String = "the state directory") throws {
             guard let problem = try trust.problem(with: path, called: name) else { return }
@@ -43,7 +44,13 @@ struct StateDirectories: Sendable {
             }
         } catch {
             try DirectoryTree.remove("\(root)/apps")
+            let finding = (error as? UntrustedState).map { "\($0.path): \($0.finding)" } ?? "\(error)"
+            return [
+                "\(finding). So the host has removed \(root)/apps, and makes it again before the next launches. "
+                    + "Find out who could change it"
+            ]
         }
+        return []
     }
 
     /// The paths in a directory; none if it is not there, or not a directory.

@@ -1,7 +1,7 @@
 import HostCore
 import HostSettings
 import Launching
-import LinuxSystem
+public import LinuxSystem
 import RequestStore
 import Scheduling
 import SystemConditions
@@ -14,6 +14,17 @@ public import TaskModel
 extension TaskHost {
     /// The version of the host.
     public nonisolated var version: String { ProductVersion.current }
+
+    /// What the processes of the host's launches have in common.
+    public nonisolated var launchedProcesses: LaunchedProcesses { launcher.processes }
+
+    /// What isolates launches on this machine.
+    public nonisolated var isolation: IsolationReport { launcher.isolation }
+
+    /// Whether a launch is refused where this machine lacks a layer of isolation.
+    public nonisolated var requiresFullIsolation: Bool {
+        settingsFiles.latest.effective.isolationRequirement == .full
+    }
 
     // MARK: Changes
 

@@ -83,7 +83,9 @@ public actor TaskHost: Service {
         self.log = log
         let directories = StateDirectories(root: configuration.stateDirectory)
         self.directories = directories
-        try directories.checkTrust(runner: configuration.runnerPath)
+        for warning in try directories.checkTrust(runner: configuration.runnerPath) {
+            log.append(.warning, warning)
+        }
         for directory in missing { log.append(.notice, "\(directory) did not exist, so the host created it") }
         let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)

@@ -142,6 +142,12 @@ int lx_core_count(void) {
     return count > 0 ? count : 1;
 }
 
+int lx_landlock_version(void) {
+    /* landlock_create_ruleset with LANDLOCK_CREATE_RULESET_VERSION; older headers lack both. */
+    long version = syscall(444, NULL, 0, 1U);
+    return version > 0 ? (int)version : 0;
+}
+
 /* Some supported releases lack linux/ioprio.h in their kernel headers. These numbers belong to the
  * kernel's ABI. */
 enum {

@@ -10,6 +10,8 @@ public struct ControlSocketFile: Sendable {
     public let path: String
     /// The path to which the server binds.
     public var temporaryPath: String { path + ".new" }
+    /// Whether other users may connect; the server then checks who they are.
+    public let isShared: Bool
 
     /// The device and inode of the published file, so that ``remove()`` leaves the file of another host in
     /// place.
@@ -26,7 +28,8 @@ public struct ControlSocketFile: Sendable {
     /// Prepares a socket file; this does not access the file system.
     ///
     /// - Throws: ``SocketFileError`` if the path is relative or too long.
-    public init(path: String) throws(SocketFileError) {
+    public init(path: String, isShared: Bool = false) throws(SocketFileError) {
+        self.isShared = isShared
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
             throw SocketFileError(
                 path: path, finding: "it is not the absolute path of a file",
@@ -42,15 +45,15 @@ public struct ControlSocketFile: Sendable {
         self.path = path
     }
 
-    /// Creates the directory with mode 0700 if it is missing, and checks that no other user can replace its
-    /// contents.
+    /// Creates the directory with mode 0700, or 0711 for a shared socket, if it is missing, and checks that
+    /// no other user can replace its contents.
     ///
     /// - Throws: ``SocketFileError`` if it belongs to another user, is a symbolic link or may be written by
     ///   others.
     public func prepareDirectory() throws(SocketFileError) {
         let directory = self.directory
         do {
-            try DirectoryTree.make(directory, mode: 0o700)
+            try DirectoryTree.make(directory, mode: isShared ? 0o711 : 0o700)
             var status = stat()
             _ = try retryingOnInterrupt("lstat", directory) { lstat(directory, &status) }
             try check(status, of: directory)
@@ -92,11 +95,17 @@ public struct ControlSocketFile: Sendable {
         return connected == 0
     }
 
-    /// Sets the mode of the bound socket to 0600, and renames it to ``path``.
+    /// Whether other users can reach the socket: everyone may pass through its directory.
+    public var isReachable: Bool {
+        var status = stat()
+        return lstat(directory, &status) == 0 && status.st_mode & 0o001 != 0
+    }
+
+    /// Sets the mode of the bound socket to 0600, or 0666 for a shared one, and renames it to ``path``.
     ///
     /// - Throws: ``SystemCallError``.
     public func publish() throws(SystemCallError) {
-        try retryingOnInterrupt("chmod", temporaryPath) { chmod(temporaryPath, 0o600) }
+        try retryingOnInterrupt("chmod", temporaryPath) { chmod(temporaryPath, isShared ? 0o666 : 0o600) }
         let file = identity(of: temporaryPath)
         try retryingOnInterrupt("rename", path) { rename(temporaryPath, path) }
         published.file.withLock { $0 = file }

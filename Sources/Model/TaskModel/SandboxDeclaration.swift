@@ -143,3 +143,22 @@ extension SandboxDeclaration {
         return layers + [.seccomp]
     }
 }
+
+extension SandboxDeclaration {
+    /// Why a launch is refused on a machine; `nil` if it is permitted.
+    ///
+    /// - Parameters:
+    ///   - isolation: What the machine can enforce.
+    ///   - isRequired: Whether the host refuses launches whose manifest counts on a missing layer.
+    public func refusal(
+        by isolation: IsolationReport, isRequired: Bool
+    ) -> (finding: String, remedy: String)? {
+        let missing = isolation.missing(for: self)
+        guard isRequired, !missing.isEmpty else { return nil }
+        return (
+            "the manifest counts on isolation that this machine lacks: "
+                + missing.map(\.rawValue).joined(separator: ", "),
+            "'bgtask doctor' shows how to get it. To launch without it, configure isolation: {require: best}"
+        )
+    }
+}

@@ -4,6 +4,8 @@ public enum ControlFailure: Error, Equatable, Sendable {
     case unreachable(String)
     /// The connection ended before the response was complete, or the bytes are not a valid response.
     case broken(String)
+    /// The host sent nothing for this number of seconds, or did not read the request.
+    case timedOut(seconds: Int)
     /// The host refused to open a stream.
     case refused(ControlConnection.Answer)
     /// The caller cancelled the request.

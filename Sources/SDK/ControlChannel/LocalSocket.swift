@@ -5,6 +5,7 @@ import Synchronization
 public final class LocalSocket: Sendable {
     private let descriptor: CInt
     private let path: String
+    private let timeout: Int?
     private let isCancelled = Atomic(false)
 
     /// Makes a socket; it is not connected yet.
@@ -15,6 +16,7 @@ public final class LocalSocket: Sendable {
     /// - Throws: ``ControlFailure/unreachable(_:)``.
     public init(path: String, timeout: Int?) throws(ControlFailure) {
         self.path = path
+        self.timeout = timeout
         guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw .unreachable("the path is too long for a socket")
         }
@@ -48,6 +50,8 @@ public final class LocalSocket: Sendable {
             }
             let code = errno
             if result == 0 { break }
+            // The queue of connections that the host has not accepted is full.
+            if code == EAGAIN, let timeout { throw .timedOut(seconds: timeout) }
             if code != EINTR { throw .unreachable(Self.text(of: code)) }
         }
         if isCancelled.load(ordering: .sequentiallyConsistent) { throw .cancelled }
@@ -101,7 +105,8 @@ public final class LocalSocket: Sendable {
 
     private func failure(_ code: CInt) -> ControlFailure {
         if isCancelled.load(ordering: .sequentiallyConsistent) { return .cancelled }
-        return .broken(code == EAGAIN ? "it did not answer in time" : Self.text(of: code))
+        if code == EAGAIN, let timeout { return .timedOut(seconds: timeout) }
+        return .broken(Self.text(of: code))
     }
 
     private static func text(of code: CInt) -> String { String(cString: strerror(code)) }

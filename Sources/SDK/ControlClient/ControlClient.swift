@@ -6,18 +6,25 @@ public import TaskModel
 /// A client of the control API on a host's Unix socket, with a method for each route.
 ///
 /// Every call opens and closes its own connection, so you can keep a client for any time and use it from any
-/// task. Calls have no timeout; to stop waiting, cancel the Swift task that calls. All methods throw
-/// ``ControlClientError``.
+/// task. To stop waiting, cancel the Swift task that calls. All methods throw ``ControlClientError``.
 public struct ControlClient: Sendable {
     /// The path of the host's socket.
     public let socketPath: String
 
     private let transport: ControlTransport
+    /// Calls that the host may answer after any time.
+    private let patient: ControlTransport
 
     /// Creates a client of the host at a socket; this opens nothing yet.
-    public init(socketPath: String) {
+    ///
+    /// - Parameters:
+    ///   - socketPath: The path of the socket.
+    ///   - timeout: The longest time without a byte from the host, in seconds, after which a call or a stream
+    ///     fails; more than the 15 s after which an event stream has a comment. `nil` waits without a limit.
+    public init(socketPath: String, timeout: Int? = nil) {
         self.socketPath = socketPath
-        transport = ControlTransport(socketPath: socketPath)
+        transport = ControlTransport(socketPath: socketPath, timeout: timeout)
+        patient = ControlTransport(socketPath: socketPath, timeout: nil)
     }
 
     /// The host's version.
@@ -143,7 +150,10 @@ public struct ControlClient: Sendable {
     public func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool = false
     ) async throws(ControlClientError) -> SimulatedLaunchMessage {
-        try await send(.POST, "/launches", SimulationMessage(identifier: identifier, debug: debug))
+        // A debugged launch is answered when it has stopped before its handler.
+        try await send(
+            .POST, "/launches", SimulationMessage(identifier: identifier, debug: debug),
+            over: debug ? patient : transport)
     }
 
     /// Asks running launches to stop.
@@ -231,6 +241,17 @@ public struct ControlClient: Sendable {
         try await get("/configuration")
     }
 
+    /// The grades of the bundles' sandboxes, sorted by bundle.
+    ///
+    /// - Parameter bundle: Grades only this bundle; `nil` grades all.
+    /// - Returns: The grades.
+    /// - Throws: ``ControlClientError``; the host refuses a bundle that has no manifest.
+    public func security(of bundle: BundleIdentifier? = nil) async throws(ControlClientError)
+        -> [SecurityMessage]
+    {
+        try await get("/security" + (bundle.map { "?bundle=\($0)" } ?? ""))
+    }
+
     /// Facts about the host and the machine.
     public func report() async throws(ControlClientError) -> ReportMessage {
         try await get("/report")
@@ -272,7 +293,8 @@ public struct ControlClient: Sendable {
     }
 
     private func send<Answer: Decodable>(
-        _ method: ControlTransport.Method, _ route: String, _ message: some Encodable
+        _ method: ControlTransport.Method, _ route: String, _ message: some Encodable,
+        over given: ControlTransport? = nil
     ) async throws(ControlClientError) -> Answer {
         let body: Data
         do {
@@ -281,7 +303,7 @@ public struct ControlClient: Sendable {
             throw .broken(
                 socket: socketPath, finding: "this client can't write the request as JSON: \(error)")
         }
-        return try await decode(transport.exchange(method, path(route), body: body))
+        return try await decode((given ?? transport).exchange(method, path(route), body: body))
     }
 
     private func decode<Answer: Decodable>(_ data: Data) throws(ControlClientError) -> Answer {

@@ -6,6 +6,8 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
     case unreachable(socket: String, cause: String)
     /// The host refused the request, for this reason.
     case refused(ErrorMessage)
+    /// The host sent nothing for this number of seconds; it may still have accepted the request.
+    case timedOut(socket: String, seconds: Int)
     /// The response is not valid or not complete.
     case broken(socket: String, finding: String)
 
@@ -14,6 +16,7 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .unreachable(let socket, let cause): "No host answers on \(socket): \(cause)"
         case .refused(let message): message.description
+        case .timedOut(let socket, let seconds): "The host on \(socket) did not answer within \(seconds) s"
         case .broken(let socket, let finding): "The host on \(socket) sent an invalid answer: \(finding)"
         }
     }

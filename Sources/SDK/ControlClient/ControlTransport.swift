@@ -14,9 +14,8 @@ struct ControlTransport: Sendable {
 
     private let connection: ControlConnection
 
-    init(socketPath: String) {
-        // There is no timeout: a caller can cancel its Swift task instead.
-        connection = ControlConnection(path: socketPath)
+    init(socketPath: String, timeout: Int?) {
+        connection = ControlConnection(path: socketPath, timeout: timeout)
     }
 
     /// Sends a request and returns the body of a successful response.
@@ -130,6 +129,7 @@ struct ControlTransport: Sendable {
         switch failure {
         case .unreachable(let cause): .unreachable(socket: connection.path, cause: cause)
         case .broken(let finding): broken(finding)
+        case .timedOut(let seconds): .timedOut(socket: connection.path, seconds: seconds)
         case .refused(let answer): refusal(answer)
         case .cancelled: broken("the call was cancelled")
         }

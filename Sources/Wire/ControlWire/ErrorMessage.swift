@@ -13,7 +13,7 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
 
     /// The kinds of errors that the control channel adds to those of ``SubmissionError``.
     public enum Code: String, Sendable, CaseIterable {
-        /// The peer process belongs to another user.
+        /// The peer process belongs to another user, or to a launch of the host.
         case peerNotAllowed
         /// No route has this path and this method.
         case noSuchRoute
@@ -21,8 +21,10 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
         case malformedBody
         /// The body is larger than ``ControlProtocol/maximumBodyLength`` bytes.
         case bodyTooLarge
-        /// The body did not arrive in time; not used now, because the host ends such a connection.
+        /// No complete head of a request arrived in time. If a body does not, the host ends the connection.
         case requestTimedOut
+        /// All places for clients that follow the host are taken.
+        case tooManyFollowers
         /// An internal error of the host; the host's log contains the cause.
         case internalError
         /// The command line of `bgtask` is invalid; hosts never send this code.

@@ -53,6 +53,8 @@ public struct ReportMessage: Codable, Equatable, Sendable {
     public var groupKill: GroupKill
     /// All isolation layers that the host looked for.
     public var layers: [Layer]
+    /// The layers of the sandbox that the machine has; `nil` from an older host, which does not send them.
+    public var sandbox: [SandboxLayer]?
     /// All other facts, in the order in which they are shown.
     public var facts: [Fact]
     /// The errors in the host's configuration; `nil` from an older host, which does not send them.
@@ -63,6 +65,7 @@ public struct ReportMessage: Codable, Equatable, Sendable {
         layers = report.isolation.layers.map {
             Layer(name: $0.name, isAvailable: $0.isAvailable, finding: $0.finding)
         }
+        sandbox = SandboxLayer.allCases.filter(report.isolation.sandbox.contains)
         facts = report.facts.map { Fact(name: $0.name, value: $0.value) }
         problems = report.problems.map(ProblemMessage.init)
     }

@@ -47,11 +47,31 @@ struct DoctorCommand: HostCommand {
         try console.line(console.style.bold("Host"))
         guard let report else { return try console.line("  " + Printable.text(problem ?? "")) }
         try console.line("  the host kills a launch with all its processes by: \(report.groupKill.rawValue)")
+        if let better = Self.better(than: report.groupKill) { try console.line("  " + better) }
         for layer in report.layers { try console.print(mark: layer.isAvailable, layer.name, layer.finding) }
+        if let sandbox = report.sandbox {
+            for layer in SandboxLayer.allCases where !sandbox.contains(layer) {
+                try console.print(mark: nil, "to get \(layer.rawValue)", layer.remedy)
+            }
+        }
         for problem in report.problems ?? [] {
             try console.print(mark: false, "configuration", problem.problem.description)
         }
         for fact in report.facts { try console.print(mark: nil, fact.name, fact.value) }
+    }
+}
+
+extension DoctorCommand {
+    /// What the host would use in the place of a fall-back, and how to get it; `nil` for the first choice.
+    private static func better(than used: GroupKill) -> String? {
+        let order = "The order of choice is: cgroup, pidNamespace, noFork"
+        let command = "systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+        return switch used {
+        case .cgroup: nil
+        case .pidNamespace: "\(order). To get a cgroup: \(command)"
+        case .noFork:
+            "\(order). To get a cgroup: \(command). To get PID namespaces: \(SandboxLayer.namespaces.remedy)"
+        }
     }
 }
 

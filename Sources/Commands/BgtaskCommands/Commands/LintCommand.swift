@@ -2,6 +2,7 @@ import ArgumentParser
 import Authoring
 import ControlWire
 import HandlerRegistry
+import LinuxSystem
 import TaskModel
 
 struct LintCommand: ParsableCommand {
@@ -69,7 +70,8 @@ struct LintCommand: ParsableCommand {
         let problems =
             ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
-                signatures: CallPlaces.signatures, calls: CallPlaces.search(plugins))
+                signatures: CallPlaces.signatures, calls: CallPlaces.search(plugins),
+                machine: plugins == nil ? nil : KernelSandbox.layers)
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {

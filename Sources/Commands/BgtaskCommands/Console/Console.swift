@@ -69,7 +69,7 @@ struct Console: Sendable {
             return
         }
         switch error {
-        case .unreachable, .broken:
+        case .unreachable, .broken, .timedOut:
             complain(
                 "bgtask: \(Printable.text(message.subject)): \(Printable.text(message.finding)). \(message.remedy)"
             )
@@ -97,6 +97,15 @@ struct Console: Sendable {
             subject = socket
             finding = "the connection to the host broke: \(cause)"
             remedy = "If bgtaskd has ended, start it again. If it still runs, look at its log: bgtask logs"
+        case .timedOut(let socket, let seconds):
+            return ErrorMessage(
+                SubmissionError(
+                    code: .unavailable, subject: socket,
+                    finding: "the host did not answer within \(seconds) s",
+                    remedy:
+                        "It may have accepted the request: look with 'bgtask pending' and 'bgtask launches' "
+                        + "before you repeat it. Read the log of bgtaskd, wait longer with --timeout 5m, or "
+                        + "restart the host if it does not answer at all"))
         }
         return ErrorMessage(
             SubmissionError(code: .unavailable, subject: subject, finding: finding, remedy: remedy))

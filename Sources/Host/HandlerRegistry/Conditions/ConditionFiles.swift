@@ -79,15 +79,14 @@ struct ConditionFiles {
 
     /// The problem with the program of a definition.
     ///
-    /// A host that runs as root must not run a program that other users can change. A missing program is only
-    /// a warning, because it can be installed later.
+    /// A host that runs as root must not run a program that other users can change. The same holds for the
+    /// interpreter of a script, and for a script that is an argument of an interpreter. A missing program is
+    /// only a warning, because it can be installed later.
     private static func programProblem(_ read: ReadCondition, in file: String) -> ManifestProblem? {
-        guard case .command(let command) = read.condition.source, let program = command.arguments.first else {
-            return nil
-        }
+        guard case .command(let command) = read.condition.source else { return nil }
         let place = read.programPlace
         do {
-            guard let problem = try FileTrust.problem(with: program, called: "the program") else {
+            guard let problem = try CommandTrust.problem(with: command.arguments) else {
                 return nil
             }
             return ManifestProblem(

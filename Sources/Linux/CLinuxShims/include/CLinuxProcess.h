@@ -43,5 +43,7 @@ int lx_core_count(void);
 
 /** Returns the name of a system call in which threads often wait, such as "futex"; NULL for other numbers. */
 const char *lx_system_call_name(long number);
+/** Returns the version of the kernel's Landlock, or 0 if it has none or does not enable it. */
+int lx_landlock_version(void);
 
 #endif

@@ -166,6 +166,7 @@ final class ControlHost: AppHost {
         switch error as? ControlFailure {
         case .unreachable(let cause): "no host answers on \(connection.path): \(cause)"
         case .broken(let finding): "the host on \(connection.path) sent an invalid answer: \(finding)"
+        case .timedOut(let seconds): "the host on \(connection.path) did not answer within \(seconds) s"
         case .refused(let answer): "the host on \(connection.path) answered with status \(answer.status)"
         case .cancelled: "the call was cancelled"
         case nil: "\(error)"

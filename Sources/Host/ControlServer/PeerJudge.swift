@@ -1,0 +1,44 @@
+import LinuxSystem
+import NIOCore
+
+/// The process at the other end of a connection, and where it comes from.
+struct Peer: Sendable {
+    var credentials: PeerCredentials
+    var origin: ProcessOrigin
+}
+
+/// Examines the process that opened a connection.
+struct PeerJudge: Sendable {
+    let host: any HostControl
+
+    /// Examines the process that opened a connection, as soon as the connection is accepted.
+    ///
+    /// The kernel recorded the process when it connected. So the result does not change if the process passes
+    /// the connection to another one.
+    func examine(_ channel: any Channel) -> EventLoopFuture<Peer> {
+        guard let options = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        // Safe: `PeerCredentials` has the memory layout of `struct ucred`, which the kernel returns for this
+        // option, and a pidfd is an `int`.
+        let credentials: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
+            level: .socket, name: NIOBSDSocket.Option(rawValue: PeerCredentials.socketOption))
+        let handle: EventLoopFuture<CInt> = options.unsafeGetSocketOption(
+            level: .socket, name: NIOBSDSocket.Option(rawValue: ProcessOrigin.handleOption))
+        let opened = handle.map { ProcessHandle(taking: OwnedDescriptor(taking: $0)) as ProcessHandle? }
+            .flatMapErrorThrowing { error in
+                // Kernels before 6.5 do not have the option.
+                if let error = error as? IOError, error.errnoCode == ProcessOrigin.noSuchOption { return nil }
+                throw error
+            }
+        let host = host
+        return credentials.flatMap { credentials in
+            opened.map { handle in
+                Peer(
+                    credentials: credentials,
+                    origin: ProcessOrigin(
+                        of: credentials.processIdentifier, handle, among: host.launchedProcesses))
+            }.flatMapErrorThrowing { _ in Peer(credentials: credentials, origin: .ended) }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import LinuxSystem
+import StrictFiles
+
+/// Decides whether a host that runs as root may run a command: root alone must be able to change everything
+/// that the command executes, as with plugins.
+///
+/// That is the program, the interpreter that the first line of a script names, and each argument of an
+/// interpreter that is a file. Data that a program reads is its own business.
+enum CommandTrust {
+    /// Programs that execute files which they get as arguments, by the beginnings of their names.
+    private static let interpreters = [
+        "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "busybox", "env", "nice", "timeout",
+        "sudo",
+        "awk", "gawk", "mawk", "lua", "node", "perl", "php", "python", "ruby", "tclsh",
+    ]
+    /// Where `env` looks for programs: the path of a command's environment.
+    private static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
+    /// The kernel permits an interpreter to be a script only a few times.
+    private static let mostInterpreters = 5
+
+    /// Checks everything that a command executes.
+    ///
+    /// - Parameter arguments: The path of the program, then its arguments.
+    /// - Returns: The problem; `nil` if the command can be trusted, or if the host is not root.
+    /// - Throws: The system call's error if a program can't be found.
+    static func problem(with arguments: [String]) throws(SystemCallError) -> FileTrust.Problem? {
+        guard FileContents.isRoot, let program = arguments.first else { return nil }
+        var trust = FileTrust()
+        if let problem = try self.problem(with: program, called: "the program", depth: 0, &trust) {
+            return problem
+        }
+        guard isInterpreter(program) else { return nil }
+        for argument in arguments.dropFirst() {
+            let isFile = argument.hasPrefix("/") && SmallFile.exists(argument)
+            guard isFile, !DirectoryTree.isDirectory(argument) else { continue }
+            let name = "'\(argument)', which the program may execute,"
+            if let problem = try self.problem(with: argument, called: name, depth: 0, &trust) {
+                return problem
+            }
+        }
+        return nil
+    }
+
+    private static func problem(
+        with path: String, called name: String, depth: Int, _ trust: inout FileTrust
+    ) throws(SystemCallError) -> FileTrust.Problem? {
+        if let problem = try trust.problem(with: path, called: name) { return problem }
+        guard depth < mostInterpreters, let words = ProgramFile.interpreter(of: path),
+            let interpreter = words.first
+        else { return nil }
+        let found = try self.problem(
+            with: interpreter, called: "the interpreter of \(path)", depth: depth + 1, &trust)
+        if let found { return found }
+        // The usual first line of scripts: #!/usr/bin/env python3
+        guard interpreter.hasSuffix("/env"),
+            let named = words.dropFirst().first(where: { !$0.hasPrefix("-") }),
+            let place = searchPath.map({ "\($0)/\(named)" }).first(where: SmallFile.exists)
+        else { return nil }
+        return try self.problem(
+            with: place, called: "the interpreter of \(path)", depth: depth + 1, &trust)
+    }
+
+    private static func isInterpreter(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return interpreters.contains { word in
+            // Names may end in a version: python3.11.
+            name.hasPrefix(word) && name.dropFirst(word.utf8.count).allSatisfy { $0.isNumber || $0 == "." }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import CLinuxShims
+public import TaskModel
+
+/// What the running kernel says of the layers of the sandbox.
+///
+/// A host tries each layer, because a container can refuse what the kernel has. This is the look that needs
+/// no host and no privilege.
+public enum KernelSandbox {
+    /// The layers that the kernel does not refuse from the outset.
+    public static var layers: Set<SandboxLayer> {
+        var layers: Set<SandboxLayer> = [.namespaces, .networkNamespace, .capabilities]
+        if SmallFile.exists("/proc/sys/kernel/seccomp/actions_avail") { layers.insert(.seccomp) }
+        // The versions of Landlock that brought files, TCP ports and scopes: Linux 5.13, 6.7 and 6.12.
+        let version = lx_landlock_version()
+        if version >= 1 { layers.insert(.landlock) }
+        if version >= 4 { layers.insert(.landlockPorts) }
+        if version >= 6 { layers.insert(.landlockScopes) }
+        return layers
+    }
+}
