@@ -46,7 +46,7 @@ import Testing
 
     @Test func `the temporary directory is the launch's own, whoever asks`() throws {
         let app = try start("folders")
-        let temporary = app.host.state.appendingPathComponent("tmp").path
+        let temporary = app.host.state.appendingPathComponent("tmp/org.example.habits").path
         for _ in 0..<2 {
             let launch = try app.launch("folders")
             let folder = "\(temporary)/\(launch.row["launch"] as? String ?? "none")"
