@@ -14,6 +14,8 @@ final class HostProcess {
     var conditions = "simulated"
     /// Runs the host as this user, who gets the host's directory; the test itself must run as root.
     var user: UInt32?
+    /// A program with its arguments that starts the host, such as `strace -D`; empty for none.
+    var prefix: [String] = []
     /// Variables of the host's environment, in addition to those of the test process.
     ///
     /// The launch spacing is zero, so that a test may launch an identifier repeatedly without waiting.
@@ -65,9 +67,12 @@ final class HostProcess {
     func launch() throws -> Process {
         let host = Process()
         let program = Self.products.appendingPathComponent("bgtaskd")
-        host.executableURL = user == nil ? program : URL(fileURLWithPath: "/usr/bin/setpriv")
+        let starter = user == nil ? "/usr/bin/env" : "/usr/bin/setpriv"
+        host.executableURL = user == nil && prefix.isEmpty ? program : URL(fileURLWithPath: starter)
         host.arguments =
-            try (user.map { try become($0) + [program.path] } ?? []) + [
+            try
+            (user.map { try become($0) + [program.path] } ?? (prefix.isEmpty ? [] : prefix + [program.path]))
+            + [
                 "--plugins", plugins.path, "--manifests", manifests.path, "--state", state.path,
                 "--socket", socket.path, "--conditions", conditions, "--log-level", "debug",
             ] + extraArguments
