@@ -15,8 +15,9 @@ public import TaskModel
 public struct ControlServer: Service {
     /// How much of the host's resources clients may use.
     public struct Limits: Sendable {
-        /// The greatest number of connections at the same time. The next one replaces the connection that has
-        /// waited longest without sending a complete request.
+        /// The greatest number of connections at the same time.
+        ///
+        /// The next one replaces the connection that has waited longest without sending a complete request.
         public var connections = 256
         /// How many of the connections may follow events, the log or the calls of a client.
         public var followers = 128

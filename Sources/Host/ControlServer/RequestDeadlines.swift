@@ -20,7 +20,9 @@ final class RequestDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
     /// The number of requests whose answers are not complete.
     private var unanswered = 0
-    /// Whether the connection has ended. Its event loop may be gone, so nothing may be scheduled any more.
+    /// Whether the connection has ended.
+    ///
+    /// Its event loop may be gone, so nothing may be scheduled any more.
     private var isOver = false
 
     init(_ connections: Connections) { self.connections = connections }

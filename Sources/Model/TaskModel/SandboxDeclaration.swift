@@ -150,6 +150,7 @@ extension SandboxDeclaration {
     /// - Parameters:
     ///   - isolation: What the machine can enforce.
     ///   - isRequired: Whether the host refuses launches whose manifest counts on a missing layer.
+    /// - Returns: The reason, and what to do; `nil` if the host may launch.
     public func refusal(
         by isolation: IsolationReport, isRequired: Bool
     ) -> (finding: String, remedy: String)? {
