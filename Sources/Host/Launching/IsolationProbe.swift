@@ -134,10 +134,12 @@ struct IsolationProbe: Sendable {
                 runnerPath, arguments: ["probe", isolation],
                 environment: ProcessSpawn.ownEnvironment, passing: theirs
             ).handle
-            guard process.waitForEnd(timeoutMilliseconds: 5000) else {
+            // An attempt takes a few milliseconds. On a very busy machine, a short limit would leave out a
+            // layer that works, and every task would then be confined less.
+            guard process.waitForEnd(timeoutMilliseconds: 30_000) else {
                 process.kill()
                 _ = try? process.reap()
-                return "an attempt did not end within 5 s"
+                return "an attempt did not end within 30 s"
             }
             let status = ExitStatus(waitStatus: UInt64(UInt32(bitPattern: try process.reap())))
             guard let code = status.code else { return "a signal ended an attempt" }

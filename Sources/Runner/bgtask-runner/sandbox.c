@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 bool sandbox_refused(const char *step, char *finding, size_t size) {
     int code = errno;
@@ -103,12 +102,4 @@ void sandbox_free(struct sandbox *sandbox) {
     free(sandbox->ports);
     free(sandbox->library);
     *sandbox = (struct sandbox){0};
-}
-
-bool sandbox_restrict(const struct sandbox *sandbox, char *finding, size_t size) {
-    if (sandbox->layers == 0)
-        return true;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        return sandbox_refused("prctl(PR_SET_NO_NEW_PRIVS)", finding, size);
-    return sandbox_restrict_files(sandbox, finding, size) && sandbox_restrict_calls(sandbox, finding, size);
 }
