@@ -13,17 +13,20 @@ import LinuxSystem
 import RunnerWire
 import TaskModel
 
-private let reader: @Sendable ([UInt8]) -> Void = {
+/// The reader that the variable selects; the program ends if there is no such reader.
+private func chosenReader() -> @Sendable ([UInt8]) -> Void {
     switch getenv("FUZZ").map({ String(cString: $0) }) {
-    case "runnerwire": readFrames
-    case "elf": readLibrary
-    case "manifest": readManifest
-    case "control": readBody
+    case "runnerwire": return readFrames
+    case "elf": return readLibrary
+    case "manifest": return readManifest
+    case "control": return readBody
     default:
-        fputs("Set FUZZ to runnerwire, elf, manifest or control.\n", stderr)
+        print("Set FUZZ to runnerwire, elf, manifest or control.")
         exit(2)
     }
-}()
+}
+
+private let reader = chosenReader()
 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
