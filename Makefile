@@ -1,4 +1,4 @@
-# bgtask: make run, test, test-quick, check, fix, bench, bench-parts, policies, install, clean. Needs a Swift
+# bgtask: make run, test, test-quick, check, fix, sanitize, fuzz, bench, bench-parts, policies, install, clean. Needs a Swift
 # 6.3 toolchain and some Debian packages. As root, a target installs the packages that it lacks; otherwise it
 # prints the command.
 
@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 # All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice.
 FLAGS := --explicit-target-dependency-import-check error
 
-.PHONY: help build run test test-packages test-quick check fix bench bench-parts policies install clean
+.PHONY: help build run test test-packages test-quick check fix sanitize fuzz bench bench-parts policies install clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
@@ -17,6 +17,8 @@ help:
 	@echo '              build and test the plugins that are written as for iOS; part of make test'
 	@echo 'make check    check formatting, permitted imports and compiler warnings: everything but the tests'
 		@echo 'make fix      check, and correct what tools can correct'
+	@echo 'make sanitize run the decoders in C with the address and undefined-behaviour sanitizers and valgrind'
+	@echo 'make fuzz     fuzz the readers of foreign bytes for SECONDS each (60): TARGETS="frames elf"'
 	@echo 'make bench    compare a whole host with other job runners: ROWS="latency burst", QUICK=1, PAGE=Documentation/Benchmarks'
 	@echo 'make bench-parts'
 	@echo '              the benchmarks of parts: launcher, store, scheduler, frames, simulation'
@@ -56,6 +58,16 @@ check:
 fix:
 	@.ci/packages build check
 	@.ci/check --fix
+
+sanitize:
+	@.ci/packages build
+	swift build $(FLAGS) --product bgtask-runner
+	Tests/Sanitizers/run
+	Tests/Sanitizers/valgrind
+
+fuzz:
+	@.ci/packages build
+	Tests/Fuzzing/run '$(or $(SECONDS),60)' $(TARGETS)
 
 bench:
 	@.ci/packages build bench

@@ -154,4 +154,16 @@ import Testing
             #expect(try await end(of: what).termination == nil)
         }
     }
+
+    /// A task may map such a file, so that the host reads it for the report of a crash.
+    @Test(arguments: [UInt64.max, UInt64.max - 2, UInt64.max - 5, UInt64.max - 40])
+    func `a library whose tables lie at the end of all numbers has no symbols`(_ offset: UInt64) {
+        var bytes = [UInt8](repeating: 0xFF, count: 256)
+        bytes.replaceSubrange(0..<6, with: [0x7F, 0x45, 0x4C, 0x46, 2, 1])
+        for place in [32, 40] {
+            for index in 0..<8 { bytes[place + index] = UInt8(truncatingIfNeeded: offset >> (index * 8)) }
+        }
+        let symbols = ELFSymbols(bytes)
+        for address: UInt64 in [0, 0x1000, .max] { #expect(symbols.function(atOffset: address) == nil) }
+    }
 }

@@ -41,6 +41,6 @@ struct CodeNames {
         let name = OutputLines.harmless(SymbolName.readable(symbol))
         return Frame(
             function: "\(name) \(file)",
-            text: "\(name)+0x\(String(distance + (address - place), radix: 16))  \(file)")
+            text: "\(name)+0x\(String(distance &+ (address &- place), radix: 16))  \(file)")
     }
 }

@@ -32,17 +32,18 @@ public struct ELFSymbols: Sendable {
             return
         }
         segments = file.table(offset: 32, entrySize: 54, count: 56).filter { file.number($0, 4) == 1 }.map {
-            (file.number($0 + 8, 8), file.number($0 + 32, 8), file.number($0 + 16, 8))
+            (file.number($0 &+ 8, 8), file.number($0 &+ 32, 8), file.number($0 &+ 16, 8))
         }
         let sections = file.table(offset: 40, entrySize: 58, count: 60)
         // SHT_SYMTAB is 2, SHT_DYNSYM 11.
         let symbols =
-            sections.first { file.number($0 + 4, 4) == 2 } ?? sections.first { file.number($0 + 4, 4) == 11 }
+            sections.first { file.number($0 &+ 4, 4) == 2 }
+            ?? sections.first { file.number($0 &+ 4, 4) == 11 }
         var functions: [Function] = []
-        if let symbols, case let link = Int(file.number(symbols + 40, 4)), link < sections.count {
-            let names = file.number(sections[link] + 24, 8)
-            let start = file.number(symbols + 24, 8)
-            let count = min(file.number(symbols + 32, 8) / 24, UInt64(bytes.count) / 24)
+        if let symbols, case let link = Int(file.number(symbols &+ 40, 4)), link < sections.count {
+            let names = file.number(sections[link] &+ 24, 8)
+            let start = file.number(symbols &+ 24, 8)
+            let count = min(file.number(symbols &+ 32, 8) / 24, UInt64(bytes.count) / 24)
             functions.reserveCapacity(Int(count) / 2)
             for index in 0..<count {
                 let entry = start &+ index * 24
