@@ -35,7 +35,8 @@ import Testing
         ]
         state.service.seconds = 12.5
         state.service.at = later
-        state.pause = Pause(since: now, until: later)
+        state.pause = Pause(since: now, until: later, crashes: 5, library: "abc")
+        state.crashes = [now, later]
         state.wakeUpsSaved = 7
         return state
     }

@@ -86,15 +86,17 @@ static _Noreturn void become_task(const struct template *template, const struct 
     char finding[512];
     int report = ends->descriptors[CLONE_REPORT];
     if (status_end >= 0 && !process_become_init(status_end, geteuid() != 0)) {
-        snprintf(finding, sizeof(finding), "the PID namespace's init: %s (%d)", strerror(errno), errno);
-        task_refuse(report, finding);
+        int code = errno;
+        snprintf(finding, sizeof(finding), "the PID namespace's init: %s (%d)", strerror(code), code);
+        task_refuse_call(report, finding, code);
     }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int places[] = {null, ends->descriptors[CLONE_STDOUT], ends->descriptors[CLONE_STDERR],
                     ends->descriptors[CLONE_CONTROL], report};
     if (null < 0 || !isolation_arrange_descriptors(places, 5)) {
-        snprintf(finding, sizeof(finding), "the task's descriptors: %s (%d)", strerror(errno), errno);
-        task_refuse(report, finding);
+        int code = errno;
+        snprintf(finding, sizeof(finding), "the task's descriptors: %s (%d)", strerror(code), code);
+        task_refuse_call(report, finding, code);
     }
     if (!isolation_enter_template(&template->settings, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);

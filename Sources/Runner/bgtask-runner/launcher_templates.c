@@ -106,7 +106,9 @@ static bool confine(enum isolation isolation, int status, char *finding, size_t 
         return isolation_enter_task(false, finding, size);
     if (isolation != ISOLATION_PID_NAMESPACE || process_become_init(status, geteuid() != 0))
         return true;
-    snprintf(finding, size, "the PID namespace's init of a template: %s (%d)", strerror(errno), errno);
+    int code = errno;
+    snprintf(finding, size, "the PID namespace's init of a template: %s (%d)", strerror(code), code);
+    errno = code;
     return false;
 }
 
@@ -114,6 +116,7 @@ static bool confine(enum isolation isolation, int status, char *finding, size_t 
 static _Noreturn void become_template(const struct template *template, int socket, int status) {
     struct template_answer answer = {.what = TEMPLATE_LOAD_FAILED};
     if (!confine(template->isolation, status, answer.finding, sizeof(answer.finding))) {
+        answer.code = errno;
         packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
         _exit(71);
     }
