@@ -2,6 +2,7 @@ import ControlChannel
 import ControlClient
 import ControlWire
 import Foundation
+import LinuxSystem
 import Synchronization
 import TaskHostTestSupport
 import TaskModel
@@ -137,6 +138,21 @@ import Testing
             #expect(status == 0)
             // The host may make a few more pages, which stay in the socket's buffer, before it notices.
             #expect(host.asked.count < 12, "\(host.asked.count) of 20 or more")
+        }
+    }
+
+    @Test func `output that can't be written is an error, and help is output, too`() async throws {
+        let written = Mutex("")
+        let surroundings = Surroundings(
+            now: { ScriptedHost.start },
+            output: { _ in throw SystemCallError(call: "write", subject: "standard output", code: 28) },
+            errors: { text in written.withLock { $0 += text } })
+        try await serving { _, socket in
+            for arguments in [["pending", "--socket", socket], ["--help"]] {
+                #expect(await CommandLineTool.run(arguments, in: surroundings) == 1)
+                #expect(written.withLock { $0 }.contains("the output is not complete"))
+                written.withLock { $0 = "" }
+            }
         }
     }
 

@@ -182,6 +182,19 @@ import Testing
             snapshot.problems.first?.finding.contains("'libA.so' is not in the plugins directory") == true)
     }
 
+    @Test func `a library that is too large is refused before it is read`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))
+        try folder.write("plugins/libA.so", "x")
+        // The file has a hole, so it needs no space.
+        let file = try #require(FileHandle(forWritingAtPath: folder.path + "/plugins/libA.so"))
+        try file.truncate(atOffset: 513 << 20)
+        try file.close()
+        let snapshot = folder.registry.scan()
+        #expect(snapshot.handlers == [])
+        #expect(snapshot.problems.first?.finding.contains("the limit is 512 MiB") == true)
+    }
+
     @Test func `a link that leads out of the plugins directory is refused`() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createSymbolicLink(

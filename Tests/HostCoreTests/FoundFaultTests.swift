@@ -265,6 +265,28 @@ import Testing
         try world.settle()
     }
 
+    @Test func `a title that no launch could be given is refused`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        let identifier = try Self.export
+        let titles = ["a\0b", String(repeating: "x", count: 1025)]
+        for (title, subtitle) in titles.map({ ($0, "") }) + titles.map({ ("", $0) }) {
+            var submission = TaskSubmission(identifier: identifier, origin: .client)
+            (submission.title, submission.subtitle) = (title, subtitle)
+            world.call(.submit(submission, from: nil))
+            try settleStore(&world)
+            #expect(world.core.requests.request(of: identifier) == nil)
+            #expect(world.core.launches.launch(of: identifier) == nil)
+        }
+        var submission = TaskSubmission(identifier: identifier, origin: .client)
+        submission.title = String(repeating: "x", count: 1024)
+        world.call(.submit(submission, from: nil))
+        try settleStore(&world)
+        #expect(
+            world.core.requests.request(of: identifier) != nil
+                || world.core.launches.launch(of: identifier) != nil)
+    }
+
     @Test func `a dismissal cancels continued tasks that wait for others, and starts none of them`() throws {
         var (world, next) = try appended(after: { $0.call(.pause(.until(nil))) })
         let first = try #require(next.after)

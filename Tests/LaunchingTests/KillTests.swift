@@ -245,4 +245,52 @@ import Testing
         await second.shutDown()
         await first.end()
     }
+
+    @Test(.enabled(if: ProcessFacts.isRoot, "only root can leave a cgroup"))
+    func `a launch ends when one of its processes has left its cgroup`() async throws {
+        let harness = try await LaunchHarness()
+        guard harness.launcher.isolation.groupKill == .cgroup else { return await harness.end() }
+        let library = try PluginCompiler.compile("leaves_group", into: harness.folder)
+        var order = try harness.order("leaves", variable: "STAYS=1", library: library)
+        order.handler.manifest.sandbox.subprocesses = true
+        let end = try await harness.run(order).end
+        // A sandbox may refuse the move; then the handler completes with `false`.
+        let isRefused = end?.outcome == .failed && end?.reason == .handlerFailed
+        #expect(isRefused || end?.message?.contains("has left the launch's cgroup") == true, "\(end as Any)")
+        await harness.end()
+    }
+
+    @Test func `groups that are removed while they are empty are made again`() async throws {
+        let harness = try await LaunchHarness(templateIdleTime: .milliseconds(1))
+        defer { Task { await harness.end() } }
+        guard harness.launcher.isolation.groupKill == .cgroup else { return }
+        let layer = try #require(harness.launcher.isolation.layers.first { $0.name == "cgroup v2" })
+        let base = ControlGroup(path: layer.finding)
+        for _ in 0..<2 {
+            #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+            // The template and its standby end first.
+            try await harness.wait(for: "the removal") {
+                for group in base.children() { try? group.remove() }
+                return (try? base.remove()) != nil
+            }
+        }
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        await harness.end()
+    }
+
+    @Test func `groups of hosts that were killed are removed, and those of living hosts are not`() throws {
+        guard case .success(let own) = ControlGroup.own(),
+            let base = try? own.child("bgtask-test-\(ProcessFacts.number)")
+        else { return }
+        defer { try? base.remove() }
+        let dead = try own.child("bgtask-00000000000dead0")
+        let alive = try own.child("bgtask-0000000000a11ce0")
+        defer { try? alive.remove() }
+        _ = try dead.child("launch-1")
+        let lock = try #require(ControlGroupLock(of: alive))
+        GroupPool.removeAbandoned(beside: base, in: own)
+        #expect(!SmallFile.exists(dead.path))
+        withExtendedLifetime(lock) { #expect(SmallFile.exists(alive.path)) }
+        #expect(SmallFile.exists(base.path))
+    }
 }

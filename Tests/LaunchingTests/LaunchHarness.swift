@@ -82,7 +82,9 @@ final class LaunchHarness: Sendable {
     }
 
     /// An order for the fixture's task with this label.
-    func order(_ what: String, limits: LaunchLimits? = nil, variable: String? = nil) throws -> LaunchOrder {
+    func order(_ what: String, limits: LaunchLimits? = nil, variable: String? = nil, library: String? = nil)
+        throws -> LaunchOrder
+    {
         let number = lastID.withLock { last in
             last += 1
             return last
@@ -93,7 +95,7 @@ final class LaunchHarness: Sendable {
                 lease: Lease(duration: .seconds(30), gracePeriod: .seconds(1)), cpu: nil,
                 memory: .mebibytes(256))
         return try LaunchOrder(
-            running: "com.example.\(what)", number: number, library: library, limits: limits,
+            running: "com.example.\(what)", number: number, library: library ?? self.library, limits: limits,
             place: LaunchPlace(
                 dataDirectory: folder.appending(path: "data").path,
                 temporaryDirectory: folder.appending(path: "tmp").path),

@@ -29,6 +29,12 @@ import Testing
         #expect(lines.map(\.utf8.count) == [4096, 4096, 1808])
     }
 
+    @Test func `empty lines are limited, too`() {
+        let lines = Self.lines([[UInt8](repeating: 0x0A, count: 1 << 20)])
+        #expect(lines.count == 16_385)
+        #expect(lines.last == "1032192 more bytes were dropped: the limit per stream is 1 MiB")
+    }
+
     @Test func `past 1 MiB bytes are counted, not kept`() {
         let chunk = [UInt8](repeating: 0x62, count: 1023) + [0x0A]
         let lines = Self.lines(Array(repeating: chunk, count: 1030))

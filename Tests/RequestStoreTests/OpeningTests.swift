@@ -170,6 +170,26 @@ import Testing
         }
     }
 
+    @Test func `a store whose file was removed or replaced acknowledges nothing`() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try open(directory)
+            try await store.accept(submission("com.example.before"))
+            let file = directory + "/store.sqlite"
+            try FileManager.default.moveItem(atPath: file, toPath: file + ".moved")
+            await #expect(throws: (any Error).self) {
+                try await store.accept(submission("com.example.removed"))
+            }
+            try Data([1]).write(to: URL(fileURLWithPath: file))
+            await #expect(throws: (any Error).self) {
+                try await store.accept(submission("com.example.replaced"))
+            }
+            try FileManager.default.removeItem(atPath: file)
+            try FileManager.default.moveItem(atPath: file + ".moved", toPath: file)
+            try await store.accept(submission("com.example.after"))
+            try await store.close(at: now)
+        }
+    }
+
     @Test func `a store of a newer host is refused and left as it is`() async throws {
         try await withTemporaryDirectory { directory in
             try await fill(directory)

@@ -174,7 +174,7 @@ import Testing
         }
         #expect(dates[cleanup.rawValue] == start.wall + .seconds(86_400 - 3600))
         let lost = try #require(host.tally.launches.first?.request)
-        let backOff = settings.backOff(afterAttempts: 1, of: lost)
+        let backOff = settings.backOff(afterLosses: 1, of: lost)
         #expect(dates["com.example.news.refresh"] == (start.wall + .seconds(60) + backOff).rounded)
         #expect(host.tally.launches.map(\.outcome) == [.lost])
     }

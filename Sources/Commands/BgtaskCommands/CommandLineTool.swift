@@ -7,6 +7,7 @@ import LinuxSystem
 public enum CommandLineTool {
     /// Runs the command that this process's arguments name, then ends the process.
     public static func main() -> Never {
+        StandardStreams.openMissing()
         Terminal.ignoreBrokenPipes()
         let arguments = Array(CommandLine.arguments.dropFirst())
         let surroundings = Surroundings.current
@@ -105,7 +106,12 @@ public enum CommandLineTool {
             if code.isSuccess {
                 // The text is help or a version. If its reader has closed the pipe, the reader has all that
                 // it needs.
-                try? surroundings.output(text + "\n")
+                do {
+                    try surroundings.output(text + "\n")
+                } catch let error as SystemCallError where !error.isBrokenPipe {
+                    surroundings.errors("bgtask: the output is not complete: \(error)\n")
+                    return Console.outputFailed
+                } catch {}
             } else {
                 surroundings.errors(text + "\n")
             }

@@ -7,6 +7,7 @@ import LinuxSystem
 @main
 enum Main {
     static func main() {
+        StandardStreams.openMissing()
         SignalWatch.block(DaemonCommand.stopSignals)
         // The Swift task is detached because `main` is bound to the main thread, which only sleeps from here
         // on.

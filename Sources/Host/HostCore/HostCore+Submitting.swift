@@ -29,6 +29,9 @@ extension HostCore {
     ) {
         let identifier = submission.identifier
         guard phase == .serving else { return refuse(submission, submitter, notServing("\(identifier)")) }
+        if let problem = Self.problem(withTitlesOf: submission) {
+            return refuse(submission, submitter, problem)
+        }
         if case .handler(let id, let call) = submitter, let bundle = launches[id]?.record.bundle,
             let refusal = refusal(ofRate: bundle, identifier, id)
         {
@@ -90,6 +93,28 @@ extension HostCore {
             log(.warning, "refused, and so are all others until the rate falls: \(error)", launch: id)
         }
         return error
+    }
+
+    /// The greatest length of a title or subtitle, in bytes; the same as for a title that a running task
+    /// sets.
+    private static let longestTitle = 1024
+
+    /// Why a launch could not be given the submission's title or subtitle; `nil` if it can.
+    private static func problem(withTitlesOf submission: TaskSubmission) -> SubmissionError? {
+        for (name, text) in [("title", submission.title), ("subtitle", submission.subtitle)] {
+            let finding: String
+            if text.utf8.contains(0) {
+                finding = "its \(name) contains a NUL character"
+            } else if text.utf8.count > longestTitle {
+                finding = "its \(name) has \(text.utf8.count) bytes; the limit is \(longestTitle)"
+            } else {
+                continue
+            }
+            return SubmissionError(
+                code: .invalidRequest, subject: "\(submission.identifier)", finding: finding,
+                remedy: "Give it a shorter \(name) without control characters")
+        }
+        return nil
     }
 
     /// Resumes a submission or call after the directories were read again.

@@ -9,6 +9,7 @@ import TaskModel
 struct GroupPool: Sendable {
     /// The parent group of all groups of this host.
     let base: ControlGroup
+    private var lock: ControlGroupLock?
     private var free: [ControlGroup] = []
     private var discarded: [ControlGroup] = []
     private var made = 0
@@ -19,12 +20,38 @@ struct GroupPool: Sendable {
     ///   end.
     init(base: ControlGroup) throws {
         self.base = base
+        lock = ControlGroupLock(of: base)
         try Self.empty(base)
+    }
+
+    /// The beginning of the names of all hosts' parent groups.
+    static let prefix = "bgtask-"
+
+    /// Removes the groups of hosts that were killed and did not start again, such as those of other state
+    /// directories.
+    ///
+    /// A living host holds the lock of its group. A group with processes is left alone: a launcher may still
+    /// be ending its tasks.
+    static func removeAbandoned(beside base: ControlGroup, in parent: ControlGroup) {
+        for group in parent.children() where group != base && !group.isPopulated {
+            let name = group.path.split(separator: "/").last ?? ""
+            guard name.hasPrefix(prefix), name.count == prefix.count + 16,
+                name.dropFirst(prefix.count).allSatisfy(\.isHexDigit),
+                let lock = ControlGroupLock(of: group)
+            else { continue }
+            withExtendedLifetime(lock) {
+                for child in group.children() { try? child.remove() }
+                try? group.remove()
+            }
+        }
     }
 
     /// Returns an empty group for a launch, from the pool or a new one.
     mutating func acquire() throws(SystemCallError) -> ControlGroup {
-        if let group = free.popLast() { return group }
+        // Another process may have removed a group that was empty.
+        while let group = free.popLast() {
+            if SmallFile.exists(group.path) { return group }
+        }
         return try make("launch")
     }
 
@@ -37,7 +64,15 @@ struct GroupPool: Sendable {
         // A group that was not empty when it was discarded may be empty now.
         discarded.removeAll { (try? $0.remove()) != nil }
         made += 1
-        return try base.child("\(name)-\(made)")
+        do {
+            return try base.child("\(name)-\(made)")
+        } catch {
+            // Another process may have removed the parent group while it was empty.
+            guard !SmallFile.exists(base.path), try base.create() else { throw error }
+            lock = ControlGroupLock(of: base)
+            _ = IsolationProbe.delegate(to: base)
+            return try base.child("\(name)-\(made)")
+        }
     }
 
     /// Returns a group to the pool; it must be empty, and no process in it may have been killed.

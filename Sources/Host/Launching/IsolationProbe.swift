@@ -62,11 +62,12 @@ struct IsolationProbe: Sendable {
             return missing(finding.text)
         case .success(let own):
             do {
-                let base = try own.child("bgtask-" + hash(of: stateDirectory))
+                let base = try own.child(GroupPool.prefix + hash(of: stateDirectory))
                 guard SmallFile.isWritable(base.path + "/cgroup.kill") else {
                     try base.remove()
                     return missing("the kernel has no cgroup.kill, which requires Linux 5.14")
                 }
+                GroupPool.removeAbandoned(beside: base, in: own)
                 return (.init(name: "cgroup v2", isAvailable: true, finding: base.path), base)
             } catch {
                 return missing("\(error)")

@@ -22,7 +22,7 @@ extension LaunchEnd {
     ///   - finding: What failed.
     ///   - isShortage: Whether the host lacked descriptors, processes, memory or space, so that the launch
     ///     can be tried again.
-    /// - Returns: The end to record.
+    /// - Returns: The end: `lost` with a shortage, and otherwise `failed`.
     static func unstarted(_ finding: String, isShortage: Bool) -> LaunchEnd {
         LaunchEnd(
             outcome: isShortage ? .lost : .failed, reason: isShortage ? .shortage : .loadFailed,

@@ -1,13 +1,17 @@
 /// Splits the output of a task into lines that are safe to show, and limits their length and number.
 ///
 /// A line has at most 4 KiB of the task's bytes; longer lines are split. For each stream, 1 MiB is kept, and
-/// then one line says how many bytes were dropped. Control characters, bidirectional controls and bytes that
-/// are not UTF-8 are shown as escapes.
+/// then one line says how many bytes were dropped. Each line counts as at least 64 bytes, so that a stream
+/// has at most 16,384 lines. Control characters, bidirectional controls and bytes that are not UTF-8 are
+/// shown as escapes.
 struct OutputLines: Sendable {
     /// The greatest length of a line, in bytes.
     static let maximumLine = 4096
     /// The number of bytes that are kept of each stream of a launch.
     static let maximumTotal = 1 << 20
+
+    /// What a line costs at least, in bytes: about what the host needs to keep and to send an empty one.
+    static let leastCost = 64
 
     private var line: [UInt8] = []
     private var taken = 0
@@ -15,11 +19,14 @@ struct OutputLines: Sendable {
 
     /// Adds bytes, and passes on each line that they complete.
     mutating func take(_ bytes: UnsafeRawBufferPointer, _ receive: (String) -> Void) {
-        let kept = bytes.prefix(max(0, Self.maximumTotal - taken))
-        taken += kept.count
-        dropped += bytes.count - kept.count
-        for byte in kept {
+        for (index, byte) in bytes.enumerated() {
+            guard taken < Self.maximumTotal else {
+                dropped += bytes.count - index
+                return
+            }
+            taken += 1
             if byte == UInt8(ascii: "\n") {
+                taken += max(0, Self.leastCost - line.count - 1)
                 flush(receive)
             } else {
                 line.append(byte)

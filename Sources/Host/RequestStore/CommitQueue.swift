@@ -106,6 +106,7 @@ final class CommitQueue: Sendable {
         let count = batch.reduce(0) { $0 + $1.count }
         let isAlone = count == 1 && notes.isEmpty
         do {
+            try connection.checkPlace()
             let answers = try connection.current().writeWithoutTransaction { db in
                 var answers: [@Sendable () -> Void] = []
                 try db.inTransaction(.immediate) {

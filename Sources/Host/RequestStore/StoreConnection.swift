@@ -1,4 +1,5 @@
 import GRDB
+import LinuxSystem
 import Synchronization
 import TaskModel
 
@@ -7,15 +8,34 @@ final class StoreConnection: Sendable {
     /// The path of the database; "memory" for one without a file.
     let file: String
     private let database: Mutex<(any DatabaseWriter)?>
+    /// The file that is open; `nil` for a database in memory.
+    private let identity: Mutex<FileIdentity?>
 
     init(file: String) throws {
         self.file = file
         database = Mutex(try Self.open(file))
+        identity = Mutex(try FileIdentity(of: file))
+    }
+
+    /// Checks that the file that is open still has its name.
+    ///
+    /// SQLite goes on to write a file that was removed, and its commits succeed. They would be lost with the
+    /// process.
+    ///
+    /// - Throws: ``StoreError`` if the file was removed or replaced.
+    func checkPlace() throws(StoreError) {
+        guard let known = identity.withLock({ $0 }) else { return }
+        if let present = try? FileIdentity(of: file), present.isSameInode(as: known) { return }
+        throw StoreError(
+            code: .inputOutput, subject: file,
+            finding: "the file was removed or replaced while the host runs, so nothing can be stored",
+            remedy: "Put the same file and its log back, or stop the host and restore a copy of both")
     }
 
     /// Creates a database in memory, for tests.
     init() throws {
         file = "memory"
+        identity = Mutex(nil)
         database = Mutex(try DatabaseQueue())
     }
 

@@ -53,9 +53,11 @@ extension StoreError {
             remedy: "Try again when the host is running")
     }
 
-    private static func diskFull(file: String, words: String) -> StoreError {
+    static func diskFull(file: String, words: String) -> StoreError {
         StoreError(
             code: .diskFull, subject: file, finding: "\(words): no space is left for the store",
-            remedy: "Free some space in its file system. A running host then continues by itself")
+            remedy:
+                "Free some space in its file system. A running host then continues by itself; a host that was "
+                + "stopped or killed can't start before")
     }
 }

@@ -39,6 +39,8 @@ struct StoreFiles {
                     code: .inUse, subject: directory,
                     finding: "another host uses it: \(owner.isEmpty ? "it holds \(path)" : owner)",
                     remedy: "Stop that host, or set 'paths.state' (--state) of this one to another directory")
+            case .system(let failure) where failure.isShortage:
+                throw .diskFull(file: lock, words: failure.description)
             case .system(let failure):
                 throw StoreError(
                     code: .cannotOpen, subject: lock, finding: failure.description,

@@ -90,6 +90,7 @@ public actor TaskHost: Service {
         let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
         self.store = store
+        for warning in store.opening.warnings { log.append(.warning, warning) }
         closeStore = { try await store.close(at: $0) }
         registry = HandlerRegistry(
             manifestsDirectory: configuration.manifestsDirectory,

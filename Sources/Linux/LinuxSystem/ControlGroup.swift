@@ -48,6 +48,19 @@ public struct ControlGroup: Sendable, Equatable {
         return child
     }
 
+    /// Creates this group, whose directory must be missing.
+    ///
+    /// - Returns: Whether it was created; false if it exists by now.
+    /// - Throws: The `mkdir` that failed.
+    public func create() throws(SystemCallError) -> Bool {
+        do {
+            try retryingOnInterrupt("mkdir", path) { mkdir(path, 0o755) }
+        } catch  where error.code == EEXIST {
+            return false
+        }
+        return true
+    }
+
     /// The groups inside this one.
     public func children() -> [ControlGroup] {
         SmallFile.directories(in: path).map { ControlGroup(path: path + "/" + $0) }
@@ -124,6 +137,23 @@ public struct ControlGroup: Sendable, Equatable {
     public var processes: [Int32] {
         guard let text = try? SmallFile.read(path + "/cgroup.procs") else { return [] }
         return text.split(separator: "\n").compactMap { Int32($0) }
+    }
+}
+
+/// A lock on a group's directory, by which other hosts see that its host lives; ends with the process.
+public final class ControlGroupLock: Sendable {
+    private let descriptor: CInt
+
+    /// Takes the lock; `nil` if another process holds it, or the group does not exist.
+    public init?(of group: ControlGroup) {
+        descriptor = open(group.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        // On failure, the deinitializer closes the descriptor, because all properties are set.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    }
+
+    deinit {
+        if descriptor >= 0 { _ = close(descriptor) }
     }
 }
 

@@ -41,6 +41,11 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
         isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
     }
 
+    /// Whether both are the same file, whatever was written to it.
+    public func isSameInode(as other: FileIdentity) -> Bool {
+        device == other.device && inode == other.inode
+    }
+
     /// Whether both are the same file with unchanged contents; the number of links, the owner and the mode
     /// may differ.
     public func hasSameContents(as other: Self) -> Bool {

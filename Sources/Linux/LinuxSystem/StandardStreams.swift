@@ -2,6 +2,19 @@ import Glibc
 
 /// Complete reads and writes of standard input and output.
 public enum StandardStreams {
+    /// Opens /dev/null at each of the descriptors 0, 1 and 2 that is closed.
+    ///
+    /// Otherwise, the next file that the program opens gets such a number, and messages are written into it.
+    /// Must be called before anything else is opened.
+    public static func openMissing() {
+        while true {
+            // Without O_CLOEXEC, because child processes need these descriptors, too.
+            let descriptor = open("/dev/null", O_RDWR)
+            if descriptor > STDERR_FILENO { _ = close(descriptor) }
+            if descriptor < 0 || descriptor > STDERR_FILENO { return }
+        }
+    }
+
     /// Writes text to standard output immediately.
     ///
     /// - Throws: The `write` that failed; `EPIPE` if the reader is gone.

@@ -27,6 +27,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// the same call can succeed later.
     public var isShortage: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT].contains(code) }
 
+    /// Whether the error means that the reader of a pipe has closed it.
+    public var isBrokenPipe: Bool { code == EPIPE }
+
     /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
 

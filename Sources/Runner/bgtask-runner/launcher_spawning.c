@@ -86,9 +86,10 @@ static _Noreturn void become_task(const struct template *template, const struct 
     char finding[512];
     int report = ends->descriptors[CLONE_REPORT];
     if (status_end >= 0 && !process_become_init(status_end, geteuid() != 0)) {
+        int code = errno;
         snprintf(finding, sizeof(finding), "the first process of the PID namespace can't be set up: %s (%d)",
-                 strerror(errno), errno);
-        task_refuse(report, finding);
+                 strerror(code), code);
+        task_refuse_call(report, finding, code);
     }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC), message = isolation_message(&template->settings);
     int places[] = {null,
@@ -98,9 +99,10 @@ static _Noreturn void become_task(const struct template *template, const struct 
                     report,
                     message};
     if (null < 0 || message < 0 || !isolation_arrange_descriptors(places, 6)) {
-        snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(errno),
-                 errno);
-        task_refuse(report, finding);
+        int code = errno;
+        snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(code),
+                 code);
+        task_refuse_call(report, finding, code);
     }
     if (!isolation_enter_template(&template->settings, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);

@@ -117,8 +117,10 @@ static struct template *parse(struct body body) {
 static bool enter_namespace(enum isolation isolation, int status, char *finding, size_t size) {
     if (isolation != ISOLATION_PID_NAMESPACE || process_become_init(status, geteuid() != 0))
         return true;
-    snprintf(finding, size, "the first process of the PID namespace can't be set up: %s (%d)",
-             strerror(errno), errno);
+    int code = errno;
+    snprintf(finding, size, "the first process of the PID namespace can't be set up: %s (%d)", strerror(code),
+             code);
+    errno = code;
     return false;
 }
 
@@ -133,6 +135,7 @@ static bool isolate(const struct template *template, char *finding, size_t size)
 static _Noreturn void become_template(const struct template *template, int socket, int status) {
     struct template_answer answer = {.what = TEMPLATE_LOAD_FAILED};
     if (!enter_namespace(template->isolation, status, answer.finding, sizeof(answer.finding))) {
+        answer.code = errno;
         packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
         _exit(71);
     }

@@ -52,8 +52,8 @@ void task_refuse(int report, const char *finding) {
     start_and_refuse(report, finding, false);
 }
 
-void task_refuse_shortage(int report, const char *finding) {
-    start_and_refuse(report, finding, true);
+void task_refuse_call(int report, const char *finding, int code) {
+    start_and_refuse(report, finding, is_shortage(code));
 }
 
 /* Like task_refuse, but after the report pipe was set. */
@@ -291,6 +291,6 @@ int task_main(int count, char **arguments) {
     if (count > 2 && library == NULL)
         task_refuse(TASK_REPORT, dlerror());
     if (!task_prepare())
-        task_refuse_shortage(TASK_REPORT, "the control thread can't be started");
+        task_refuse_call(TASK_REPORT, "the control thread can't be started", EAGAIN);
     task_run(library, strtoll(arguments[0], NULL, 10));
 }

@@ -15,8 +15,9 @@ enum { EXIT_LOAD_FAILED = 69, EXIT_PROTOCOL_ERROR = 70 };
 
 /** Sends *load failed* on a report pipe and ends the process with EXIT_LOAD_FAILED. */
 _Noreturn void task_refuse(int report, const char *finding);
-/** The same for a shortage of processes or memory: the host tries the launch again later. */
-_Noreturn void task_refuse_shortage(int report, const char *finding);
+/** The same for a call that failed with this error number: after a shortage, the host tries the launch again
+ *  later. */
+_Noreturn void task_refuse_call(int report, const char *finding, int code);
 
 /** Prepares everything that does not depend on the launch. The isolation must be in force. On failure,
  *  returns false and sets errno. */

@@ -76,21 +76,23 @@ static _Noreturn void become_task(const struct clone_request *request, const int
     char finding[512];
     int report = descriptors[CLONE_REPORT];
     if (status >= 0 && !process_become_init(status, geteuid() != 0)) {
+        int code = errno;
         snprintf(finding, sizeof(finding), "the first process of the PID namespace can't be set up: %s (%d)",
-                 strerror(errno), errno);
-        task_refuse(report, finding);
+                 strerror(code), code);
+        task_refuse_call(report, finding, code);
     }
     int places[] = {STDIN_FILENO, descriptors[CLONE_STDOUT], descriptors[CLONE_STDERR],
                     descriptors[CLONE_CONTROL], report};
     if (!isolation_arrange_descriptors(places, 5)) {
-        snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(errno),
-                 errno);
-        task_refuse(report, finding);
+        int code = errno;
+        snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(code),
+                 code);
+        task_refuse_call(report, finding, code);
     }
     if (!isolation_enter_task(request->subprocesses, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
     if (!task_prepare())
-        task_refuse_shortage(TASK_REPORT, "the control thread can't be started");
+        task_refuse_call(TASK_REPORT, "the control thread can't be started", EAGAIN);
     task_run(library, since);
 }
 

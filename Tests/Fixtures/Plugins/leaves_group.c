@@ -1,8 +1,10 @@
-/* Starts a child that holds the FIFO "alive" open and moves itself to the root of the cgroup file system. */
+/* Starts a child that holds the FIFO "alive" open and moves itself to the root of the cgroup file system. With
+   the environment variable STAYS, the task then waits. */
 #include "fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,8 +32,11 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     }
     close(alive);
     char code = 0;
-    if (read(said[0], &code, 1) == 1 && code != 0)
+    if (read(said[0], &code, 1) == 1 && code != 0) {
         host->complete(task, 0, strerror(code));
-    else
-        host->complete(task, 1, NULL);
+        return;
+    }
+    while (getenv("STAYS") != NULL)
+        pause();
+    host->complete(task, 1, NULL);
 }

@@ -1,5 +1,7 @@
+import ArgumentParser
 import ControlClient
 import ControlWire
+import LinuxSystem
 import TaskModel
 
 /// The output of a command: text for people or JSON for programs on standard output, and error messages on
@@ -7,6 +9,9 @@ import TaskModel
 struct Console: Sendable {
     /// The program that reads standard output has closed it.
     struct Closed: Error {}
+
+    /// The exit status if the output can't be written, for example to a full disk.
+    static let outputFailed: Int32 = 1
 
     /// Whether the user passed `--json`.
     let json: Bool
@@ -40,6 +45,9 @@ struct Console: Sendable {
     func write(_ text: String) throws {
         do {
             try surroundings.output(text)
+        } catch let error as SystemCallError where !error.isBrokenPipe {
+            complain("bgtask: the output is not complete: \(error)")
+            throw ExitCode(Self.outputFailed)
         } catch {
             throw Closed()
         }

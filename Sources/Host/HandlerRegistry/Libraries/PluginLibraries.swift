@@ -58,6 +58,12 @@ struct PluginLibraries {
     /// The names that were read since the last ``forgetOthers()``.
     private var asked: Set<String> = []
 
+    /// The greatest size of a library: 512 MiB.
+    ///
+    /// Our choice: many times that of a plugin with Swift's whole library in it. The host reads a library as
+    /// a whole.
+    static let maximumSize = ByteCount.mebibytes(512)
+
     /// Facts from the contents of a library.
     private struct Facts {
         /// The SHA-256 hash of the file, in hexadecimal.
@@ -171,7 +177,8 @@ struct PluginLibraries {
             let temporary = try DirectoryTree.makeUnique(prefix: "\(cacheDirectory)/.copying-")
             do {
                 for file in files {
-                    let bytes = try FileContents.read("\(pluginsDirectory)/\(file.name)")
+                    let bytes = try FileContents.read(
+                        "\(pluginsDirectory)/\(file.name)", limit: Int(Self.maximumSize.bytes))
                     guard SHA256.hexadecimal(of: bytes) == file.hash else {
                         throw LibraryError(
                             finding: "library '\(file.name)' changed while it was copied",
@@ -249,8 +256,15 @@ struct PluginLibraries {
                 finding: "library '\(name)' is not a regular file", remedy: "Replace it with a shared library"
             )
         }
+        func tooLarge(_ size: Int64) -> LibraryError {
+            LibraryError(
+                finding: "library '\(name)' has \(ByteCount(bytes: size)); the limit is \(maximumSize)",
+                remedy: "Move the data out of the library, into files of its own")
+        }
+        if identity.size > maximumSize.bytes { throw tooLarge(identity.size) }
         do {
-            let bytes = try FileContents.read(path)
+            let bytes = try FileContents.read(path, limit: Int(maximumSize.bytes))
+            if bytes.count > maximumSize.bytes { throw tooLarge(Int64(bytes.count)) }
             let signed = "\(pluginsDirectory)/\(name)"
             if let problem = signatures.problem(
                 with: signed, contents: bytes, called: "library '\(name)'")

@@ -42,7 +42,7 @@ struct Paused: Policy {
         func rationale() -> Rationale {
             if let crashes = pause.crashes {
                 return Rationale(
-                    quantity: "crashes", required: "another library, or resumed",
+                    quantity: "pause", required: "resumed, or get another library",
                     observed: "the bundle \(bundle) is paused, because \(crashes) launches in a row crashed",
                     remedy: "Install a corrected library, or end the pause: bgtask resume \(bundle)")
             }
