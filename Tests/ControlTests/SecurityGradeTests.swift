@@ -57,6 +57,9 @@ import Testing
         #expect(
             grade(SandboxDeclaration(read: ["/srv/a"])).tenths
                 < grade(SandboxDeclaration(read: ["/srv/${payload.name}"])).tenths)
+        #expect(
+            grade(SandboxDeclaration(read: ["/srv/${payload.name}"])).tenths
+                < grade(SandboxDeclaration(read: ["${payload.path}"])).tenths)
     }
 
     @Test(arguments: SandboxLayer.allCases)

@@ -145,7 +145,7 @@ extension SandboxDeclaration {
 }
 
 extension SandboxDeclaration {
-    /// Why a launch is refused on a machine; `nil` if it is permitted.
+    /// Decides whether a launch is refused on a machine.
     ///
     /// - Parameters:
     ///   - isolation: What the machine can enforce.

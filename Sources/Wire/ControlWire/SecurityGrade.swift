@@ -163,6 +163,12 @@ public struct SecurityGrade: Equatable, Sendable {
                     remedy: "Grant only the directories that they need")
             }
             let base = isWrite ? 4 : 2
+            if plain.hasPrefix("${") {
+                return Item(
+                    name: "\(word) \(path)", tenths: isWrite ? 12 : 8,
+                    finding: "Each request chooses any path of this machine",
+                    remedy: "Grant a directory that all paths are in, such as /srv/\(path)")
+            }
             if path.contains("${") {
                 return Item(
                     name: "\(word) \(path)", tenths: base + 2, finding: "Each request chooses the path",
