@@ -171,8 +171,9 @@ extension HostCore {
                 by: surroundings.isolation,
                 isRequired: settings?.effective.isolationRequirement != .best)
             {
+                // Not `unavailable`: the machine will lack the layer at the next attempt, too.
                 let error = SubmissionError(
-                    code: .unavailable, subject: "\(launch.record.identifier)", finding: refusal.finding,
+                    code: .notPermitted, subject: "\(launch.record.identifier)", finding: refusal.finding,
                     remedy: refusal.remedy)
                 log(.error, "not launched: \(error)", launch: id)
                 return endUnstarted(id, .failure(error))

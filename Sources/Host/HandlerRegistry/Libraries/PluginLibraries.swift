@@ -258,13 +258,13 @@ struct PluginLibraries {
         }
         func tooLarge(_ size: Int64) -> LibraryError {
             LibraryError(
-                finding: "library '\(name)' has \(ByteCount(bytes: size)); the limit is \(maximumSize)",
+                finding: "library '\(name)' has \(ByteCount(bytes: size)); the limit is \(Self.maximumSize)",
                 remedy: "Move the data out of the library, into files of its own")
         }
-        if identity.size > maximumSize.bytes { throw tooLarge(identity.size) }
+        if identity.size > Self.maximumSize.bytes { throw tooLarge(identity.size) }
         do {
-            let bytes = try FileContents.read(path, limit: Int(maximumSize.bytes))
-            if bytes.count > maximumSize.bytes { throw tooLarge(Int64(bytes.count)) }
+            let bytes = try FileContents.read(path, limit: Int(Self.maximumSize.bytes))
+            if bytes.count > Self.maximumSize.bytes { throw tooLarge(Int64(bytes.count)) }
             let signed = "\(pluginsDirectory)/\(name)"
             if let problem = signatures.problem(
                 with: signed, contents: bytes, called: "library '\(name)'")
