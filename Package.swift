@@ -222,7 +222,8 @@ let package = Package(
             "BgtaskCommands", in: "Sources/Commands",
             uses: [
                 "Authoring", "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings",
-                "LinuxSystem", "Recording", "Scheduling", "Signatures", "Simulation", "StrictFiles", "TaskModel",
+                "LinuxSystem", "Recording", "Scheduling", "Signatures", "Simulation", "StrictFiles",
+                "TaskModel",
                 argumentParser,
             ]),
 
@@ -255,7 +256,8 @@ let package = Package(
         tests(
             "HandlerRegistryTests",
             use: [
-                "Digests", "HandlerRegistry", "LinuxSystem", "RunnerWire", "Signatures", "TaskHostTestSupport",
+                "Digests", "HandlerRegistry", "LinuxSystem", "RunnerWire", "Signatures",
+                "TaskHostTestSupport",
                 "TaskModel", "bgtask", "bgtask-runner",
             ]),
         tests(
