@@ -94,7 +94,8 @@ public enum ManifestLinter {
 }
 
 extension ManifestLinter {
-    /// Reads and checks the manifests in a directory, but not their libraries or the owners of the files.
+    /// Reads and checks the manifests in a directory, but neither the libraries that `library:` names nor the
+    /// owners of the files.
     ///
     /// A host would leave out only the manifests that have errors. This function then returns none at all,
     /// because a simulation without them would mislead.

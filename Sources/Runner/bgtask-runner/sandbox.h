@@ -55,7 +55,8 @@ bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size
 bool sandbox_drop_capabilities(const struct sandbox *sandbox, char *finding, size_t size);
 /** Restricts files, ports and signals. Programs can be executed afterwards only with `subprocesses`. */
 bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t size);
-/** Restricts the system calls. New processes are still permitted, because a template makes tasks. */
+/** Restricts the system calls. The call clone is still permitted, because a template makes tasks with it;
+ *  isolation_enter_task then forbids it to tasks without `subprocesses`. */
 bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t size);
 
 /** Applies the last two; called in a template or task before it loads a library. */

@@ -205,9 +205,8 @@ public struct SecurityGrade: Equatable, Sendable {
         switch facts.user {
         case .own: Item(name: "user", tenths: 0, finding: "Tasks run as a user of the bundle's own")
         case .hosts:
-            Item(
-                name: "user", tenths: 3, finding: "Tasks run as the user of the host",
-                remedy: "Run the host as root, with a range of users for bundles")
+            // No remedy: the host can't yet give each bundle a user.
+            Item(name: "user", tenths: 3, finding: "Tasks run as the user of the host")
         case .root:
             Item(
                 name: "user", tenths: facts.isolation.sandbox.contains(.capabilities) ? 8 : 20,
