@@ -13,7 +13,7 @@ struct TerminationText {
         if let report = message.termination {
             add(report)
         } else if message.launch.state == .ended {
-            section("No stacks were recorded: this end needs none, or an older host recorded the launch")
+            section("There is no report: this end needs none, or an older host recorded the launch")
         } else {
             section("The launch has not ended yet. To see what it does: bgtask show \(message.launch.launch)")
         }
@@ -62,7 +62,7 @@ struct TerminationText {
             let progress = ProgressMessage(
                 TaskProgress(completed: last.completed, total: last.total, message: last.message))
             let age = Wording.seconds(last.ageSeconds)
-            add("last progress: \(Wording.progress(progress)), \(age) before the end")
+            add("last progress: \(Wording.progress(progress)), \(age) before the host examined it")
         }
         for note in report.notes { add(note) }
         if !report.threads.isEmpty { section("threads") }
