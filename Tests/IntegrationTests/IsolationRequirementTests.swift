@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// A machine without Landlock, on which every manifest counts.
+/// A machine that lacks Landlock, a layer that every manifest counts on.
 @Suite(.system) struct IsolationRequirementTests {
     /// A runner whose kernel has no Landlock: a filter answers its system calls with ENOSYS.
     private static let runner = """

@@ -82,7 +82,7 @@ import Testing
         for (ssize_t n; (n = read(ends[0], answer + got, sizeof answer - 1 - got)) > 0;) got += n;
         """
 
-    /// With vfork-like sharing of descriptors, the child opens the socket in the task's own table, and ends.
+    /// The child shares the task's table of descriptors, opens the socket in it, and ends.
     private static let dead = """
         #include <sched.h>
         #include <signal.h>

@@ -13,7 +13,7 @@ final class CagedRunner {
         case containerOfUser
     }
 
-    /// The user of the cages with an ordinary user: `nobody` on most systems.
+    /// The ordinary user: `nobody` on most systems.
     static let user: UInt32 = 65534
 
     let folder: URL

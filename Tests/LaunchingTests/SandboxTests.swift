@@ -35,7 +35,7 @@ import Testing
         for label in ["connections", "shared-memory", "readable-attributes"] {
             let expected = setting.cage?.hasNoNamespaces == true
             let answer = try await field.attempt(label)
-            // These three only namespaces refuse, which `bgtask doctor` then reports as missing.
+            // Only namespaces refuse these three; `bgtask doctor` reports namespaces that are missing.
             #expect(expected || answer == "nothing", "\(label): \(answer)")
         }
         #expect(try field.victimIsUnharmed())
@@ -59,7 +59,7 @@ import Testing
         await field.end()
     }
 
-    /// What a layer holds that no other does.
+    /// An attempt that only one layer refuses.
     struct Hold: CustomTestStringConvertible, Sendable {
         var layer: SandboxLayer
         var label: String

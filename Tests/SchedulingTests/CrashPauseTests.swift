@@ -37,7 +37,7 @@ import Testing
         #expect(rig.launched() == [])
         rig.send(.bundlePaused(.sample, nil))
         #expect(rig.launched() == ["com.example.a.p1"])
-        // The row begins again.
+        // The count of crashes in a row begins again.
         #expect(rig.scheduler.bundleState(.sample).crashes == [])
     }
 

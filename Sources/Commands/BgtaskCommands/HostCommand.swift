@@ -33,10 +33,10 @@ struct CommonOptions: ParsableArguments {
 
 /// The longest wait for an answer of the host.
 struct AnswerTime {
-    /// In whole seconds.
+    /// The time in whole seconds.
     var seconds: Int
 
-    /// 30 s: twice the time after which the host sends a comment to those who follow it.
+    /// 30 s: twice the time after which the host sends a comment to a client that follows a stream.
     static let standard = AnswerTime(seconds: 30)
 
     private init(seconds: Int) { self.seconds = seconds }

@@ -50,7 +50,7 @@ struct ConnectionBook<Key: Hashable> {
     /// Removes a connection that is closed.
     mutating func close(_ key: Key) { uses[key] = nil }
 
-    /// Notes that a complete request has arrived; a follower stays one.
+    /// Notes that a complete request has arrived; a follower remains one.
     mutating func begin(_ key: Key) {
         switch uses[key]?.use {
         case .waiting, .idle: change(key, .answering)

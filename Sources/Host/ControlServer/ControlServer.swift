@@ -17,7 +17,7 @@ public struct ControlServer: Service {
     public struct Limits: Sendable {
         /// The greatest number of connections at the same time.
         ///
-        /// The next one replaces the connection that has waited longest without sending a complete request.
+        /// If there are so many, the next one replaces another one, which `ConnectionBook` chooses.
         public var connections = 256
         /// How many of the connections may follow events, the log or the calls of a client.
         public var followers = 128

@@ -8,8 +8,8 @@ import Synchronization
 /// Refuses every connection of a launch, and of other users than the host's own and root, unless a group
 /// gives them a power.
 ///
-/// A launch runs as the host's user where it has no user of its own. Still, it may not speak for the user: it
-/// submits and cancels through its own pipes, where the host knows which bundle it belongs to.
+/// A launch runs as the host's user, but may not use the powers of that user. It submits and cancels through
+/// its own pipes, where the host knows which bundle it belongs to.
 struct PeerMiddleware: RouterMiddleware {
     typealias Context = ControlContext
 
@@ -79,7 +79,7 @@ private final class LoggedPeers: Sendable {
     private static let limit = 64
     private let numbers = Mutex<[Int32]>([])
 
-    /// Whether no refusal of this process was logged lately; from now on, one is.
+    /// Whether the refusal of this process is still to be logged; the call counts it as logged.
     func isNew(_ process: Int32) -> Bool {
         numbers.withLock { numbers in
             if numbers.contains(process) { return false }

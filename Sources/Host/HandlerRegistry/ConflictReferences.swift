@@ -40,7 +40,9 @@ enum ConflictReferences {
         return problems
     }
 
-    /// Whether a pattern can match tasks of other bundles, which lint can't know to be wanted.
+    /// Whether a pattern can match tasks of other bundles.
+    ///
+    /// Lint can't know whether the author means those.
     private static func isForeign(_ other: IdentifierPattern, to manifest: Manifest) -> Bool {
         let (name, bundle) = (other.base.rawValue, manifest.bundle.rawValue)
         if name == bundle || name.hasPrefix(bundle + ".") { return false }

@@ -54,7 +54,7 @@ enum ManifestFile {
                 )
             }
             bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
-            // Before the bytes are parsed, because a damaged parser must not see them.
+            // Checked first, so that unsigned bytes can't exploit a fault of the parser.
             if isInstalled,
                 let problem = signatures.problem(with: path, contents: bytes, called: "the manifest")
             {

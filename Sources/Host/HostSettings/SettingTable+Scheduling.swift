@@ -156,11 +156,11 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.crashLimit", \.scheduler.crashLimit, 0...1000,
-            "The number of crashes in a row after which the host pauses the bundle, until its library changes or bgtask resume; 0 switches this off. Our choice, as systemd's StartLimitBurst"
+            "The number of crashes in a row after which the host pauses the bundle, until its library changes or 'bgtask resume' ends the pause; 0 switches this off. Our choice, as systemd's StartLimitBurst"
         ),
         .duration(
             "scheduling.crashPeriod", \.scheduler.crashPeriod, .seconds(1) ... .seconds(86_400),
-            "The time within which these crashes must occur. Our choice: retries with the default back-off of 30 s stay below the limit"
+            "The time within which these crashes must occur. Our choice: retries of a manifest with the default 'backoff' of 30 s stay below the limit"
         ),
         .integer(
             "scheduling.attemptsWithoutProgress", \.scheduler.attemptsWithoutProgress, 1...1000,

@@ -123,7 +123,7 @@ struct IsolationProbe: Sendable {
             let failure = failure(of: layer.rawValue, runnerPath)
             layers[layer] = IsolationReport.Layer(
                 name: "sandbox: \(layer.title)", isAvailable: failure == nil,
-                finding: failure.map { "\($0); \(layer.lossWithoutIt)" } ?? "tried")
+                finding: failure.map { "\($0); \(layer.lossWithoutIt)" } ?? "an attempt succeeded")
         }
         return layers
     }

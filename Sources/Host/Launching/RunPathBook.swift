@@ -7,8 +7,8 @@ struct RunPathBook {
 
     /// The directories of the library's copy and of the program, and the libraries on the library's run path.
     ///
-    /// A run path names the directories of a compiler's runtime, for example. It is the word of the plugin,
-    /// so it opens only shared libraries in those directories, and no other file.
+    /// A run path names the directories of a compiler's runtime, for example. A plugin could name any
+    /// directory there, so tasks may read only the shared libraries in it, and no other file.
     mutating func paths(for order: LaunchOrder) -> [String] {
         let libraries = order.libraryPath.map { [$0] } ?? order.callLibraries
         return (libraries + [order.place.executable].compactMap(\.self)).compactMap(Self.directory)
@@ -18,7 +18,7 @@ struct RunPathBook {
     private mutating func runPath(of library: String) -> [String] {
         if let files = known[library] { return files }
         let files = RunPath.libraries(of: library)
-        // A copy of a library has a new path for each content, and few are in use.
+        // Each version of a library is copied to a path of its own, and few of them are in use.
         if known.count >= 256 { known.removeAll() }
         known[library] = files
         return files
@@ -31,10 +31,10 @@ struct RunPathBook {
 
 /// The device files of graphics processors, for `gpu: true`.
 enum GraphicsNodes {
-    /// Where drivers describe the devices.
+    /// The directories in which the kernel describes the devices.
     static let descriptions = ["/sys/dev/char", "/sys/devices"]
 
-    /// The files that compute but do not show anything, which are on this machine.
+    /// The device files on this machine that permit to compute, but not to use a screen.
     static func present() -> [String] {
         let render = ((try? DirectoryTree.names(in: "/dev/dri")) ?? []).filter { $0.hasPrefix("renderD") }
         let others = ((try? DirectoryTree.names(in: "/dev")) ?? []).filter {

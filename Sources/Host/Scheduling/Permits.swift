@@ -137,7 +137,7 @@ public struct Permits: Equatable, Sendable {
             ?? false
     }
 
-    /// Whether other tasks conflict than in another value.
+    /// Whether this value and another one state different conflicts.
     func conflictsDiffer(from other: Permits) -> Bool { conflicts != other.conflicts }
 
     /// Whether any task has a conflict.

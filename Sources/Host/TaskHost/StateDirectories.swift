@@ -67,7 +67,7 @@ struct StateDirectories: Sendable {
 
     /// The directory with the temporary directories of all launches of a bundle.
     ///
-    /// The process that holds the bundle's plugin may write there, and not in those of other bundles.
+    /// The templates of the bundle and their tasks may write there, and not in those of other bundles.
     func temporaries(of bundle: BundleIdentifier) -> String { "\(root)/tmp/\(Self.name(of: bundle))" }
 
     /// Creates the temporary directory of a launch, which the host removes after the launch; removes its

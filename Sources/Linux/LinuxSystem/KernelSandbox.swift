@@ -1,10 +1,10 @@
 import CLinuxShims
 public import TaskModel
 
-/// What the running kernel says of the layers of the sandbox.
+/// Which layers of the sandbox the running kernel says that it has.
 ///
-/// A host tries each layer, because a container can refuse what the kernel has. This is the look that needs
-/// no host and no privilege.
+/// A host tries each layer instead, because a container can refuse what the kernel has. `bgtask lint` uses
+/// this type, because it works without a host and without privileges.
 public enum KernelSandbox {
     /// The layers that the kernel does not refuse from the outset.
     public static var layers: Set<SandboxLayer> {

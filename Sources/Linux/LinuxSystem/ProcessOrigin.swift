@@ -108,11 +108,11 @@ public enum ProcessOrigin: Equatable, Sendable {
                 guard let parent = parent(of: current) else { break }
                 path.append(parent)
             }
-            if path.count > mostAncestors { return .unclear("has more than \(mostAncestors) ancestors") }
+            if path.count > mostAncestors { return .unclear("it has more than \(mostAncestors) ancestors") }
             if path == last { return path.last == launcher ? .found : .notFound }
             last = path
         }
-        return .unclear("has ancestors that end all the time")
+        return .unclear("its ancestors change all the time")
     }
 
     /// The number of the parent; `nil` if the process is gone, or hidden because it belongs to another user.

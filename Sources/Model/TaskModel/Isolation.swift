@@ -12,7 +12,7 @@ public enum GroupKill: String, Sendable, Codable, CaseIterable {
 public struct IsolationReport: Equatable, Sendable {
     /// One isolation layer.
     public struct Layer: Equatable, Sendable {
-        /// The layer's name: `cgroup v2`, `pid namespace` or `seccomp`.
+        /// The layer's name for people, such as `cgroup v2` or `sandbox: Landlock files`.
         public var name: String
         /// Whether the layer is available.
         public var isAvailable: Bool

@@ -132,9 +132,10 @@ public enum SandboxLayer: String, Sendable, Codable, CaseIterable {
 }
 
 extension SandboxDeclaration {
-    /// The layers without which the sandbox would permit something that the manifest does not grant.
+    /// The layers without which tasks could do much more than the manifest grants.
     ///
-    /// The other layers are a second lock on the same door.
+    /// Most of what the other layers refuse is refused by one of these, too. Documentation/Manifest.md lists
+    /// what is not.
     public var neededLayers: [SandboxLayer] {
         var layers: [SandboxLayer] = [.capabilities, .landlock]
         if case .connect = network { layers.append(.landlockPorts) }

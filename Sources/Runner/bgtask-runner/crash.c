@@ -53,7 +53,7 @@ static void end_by(int number) {
 /* Waits until the host has read the memory map and the control thread has sent the other stacks. */
 static void wait_for_host(void) {
     if (report_is_control_thread()) {
-        // This thread is the one that would hear the host. Whatever arrives is the answer.
+        // No other thread reads the host's messages. Whatever arrives now is the host's answer.
         struct pollfd control = {.fd = TASK_CONTROL, .events = POLLIN};
         poll(&control, 1, (int)(PATIENCE_NANOSECONDS / 1000000));
         sample_send_all(0);

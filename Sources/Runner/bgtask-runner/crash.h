@@ -8,11 +8,12 @@
 /** Begins to report the fatal signals of this process, except those that the plugin handles itself. Call it
  *  on the main thread, after report_start. */
 void crash_prepare(void);
-/** From now on, a crash waits for the host, because the control thread hears it or is about to. */
+/** Makes later crashes wait for the host, because the control thread now reads the host's messages. */
 void crash_expect_host(void);
 /** The number of the thread that crashed; 0 if none has. */
 uint64_t crash_thread(void);
-/** Lets the process end: the host has what it wants. Called by the control thread. */
+/** Ends the wait of the thread that crashed, because the other stacks are sent. Called by the control
+ *  thread. */
 void crash_release(void);
 
 #endif

@@ -130,7 +130,7 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
         return refused("chdir to the template's directory", finding, size);
     // 4. A separate user. (Not implemented.)
     // 5. No capabilities and no new privileges. Landlock and the large seccomp filter follow after exec,
-    // which they forbid.
+    // because they forbid exec.
     if (!sandbox_drop_capabilities(&settings->sandbox, finding, size))
         return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)

@@ -31,13 +31,13 @@ struct settings {
     struct body message; /**< A copy of the *template* message, for sandbox_receive. */
 };
 
-/** Isolates the calling process as a template, except for what would forbid to execute a program. Must be
+/** Isolates the calling process as a template, except for the layers that forbid to execute a program. Must be
  *  called before exec. If a step fails, returns false with a sentence in `finding`; the process must then
  *  end. */
 bool isolation_enter_template(const struct settings *settings, char *finding, size_t size);
 
 /** Makes a descriptor from which the executed program reads the *template* message with
- *  isolation_complete_template. -1 with errno on failure. */
+ *  isolation_complete_template. Returns -1 with errno on failure. */
 int isolation_message(const struct settings *settings);
 
 /** Completes the isolation of a template, or of a fresh task, after exec: reads the message at `file`,
@@ -46,8 +46,8 @@ int isolation_message(const struct settings *settings);
  *  end. */
 bool isolation_complete_template(int file, struct sandbox *sandbox, char *finding, size_t size);
 
-/** Builds the seccomp filter for tasks that may not start processes, nor send signals to others. Called once, in a template. False if
- *  there is no memory. */
+/** Builds the seccomp filter for tasks that may neither start processes nor send signals to others. Called
+ *  once, in a template. False if there is no memory. */
 bool isolation_prepare_no_fork(void);
 
 /** Isolates the calling process as a task; must be called immediately after the clone. `subprocesses` says

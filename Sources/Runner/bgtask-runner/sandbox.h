@@ -37,7 +37,7 @@ struct sandbox {
     char *library; /**< The library to load; NULL for a call program. */
 };
 
-/** Reads the layer with this name; 0 if there is none. */
+/** Returns the layer with this name; 0 if there is none. */
 unsigned sandbox_layer_named(const char *name);
 /** Reads the fields of a *template* message. False if there is no memory or a field is malformed. */
 bool sandbox_parse(struct sandbox *sandbox, struct body body);
@@ -48,8 +48,7 @@ void sandbox_free(struct sandbox *sandbox);
  * returns false with a sentence in `finding` that names what could not be applied; the process must then
  * end. Each does nothing if its layers are not wanted. */
 
-/** Enters the namespaces. All file systems become read-only there, except for the paths of `write` and the
- *  present directory. */
+/** Enters the namespaces. All file systems become read-only there, except for the paths of `write`. */
 bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size);
 /** Gives up all capabilities, for this process and for the programs that it executes. */
 bool sandbox_drop_capabilities(const struct sandbox *sandbox, char *finding, size_t size);
@@ -59,7 +58,8 @@ bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t
  *  isolation_enter_task then forbids it to tasks without `subprocesses`. */
 bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t size);
 
-/** Applies the last two; called in a template or task before it loads a library. */
+/** Calls sandbox_restrict_files and sandbox_restrict_calls, without new privileges from now on. Called in a
+ *  template or task before it loads a library. */
 bool sandbox_restrict(const struct sandbox *sandbox, char *finding, size_t size);
 
 /** Writes `finding` from the name of a step and errno; returns false. */

@@ -1,4 +1,4 @@
-/* The layers that forbid to execute programs, in their order. */
+/* The layers that a process applies after exec, because they forbid to execute programs. */
 #include "sandbox.h"
 
 #include <sys/prctl.h>

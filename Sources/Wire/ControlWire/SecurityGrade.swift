@@ -10,7 +10,7 @@ public struct SecurityGrade: Equatable, Sendable {
     public struct Facts: Equatable, Sendable {
         /// The user of the bundle's tasks.
         public enum User: Equatable, Sendable {
-            /// A user of the bundle's own, or at least none that anything else has.
+            /// A user of the bundle's own, which no host gives to its bundles yet.
             case own
             /// The user of the host, who is not root.
             case hosts
@@ -166,7 +166,7 @@ public struct SecurityGrade: Equatable, Sendable {
             if plain.hasPrefix("${") {
                 return Item(
                     name: "\(word) \(path)", tenths: isWrite ? 12 : 8,
-                    finding: "Each request chooses any path of this machine",
+                    finding: "Each request can choose any path of this machine",
                     remedy: "Grant a directory that all paths are in, such as /srv/\(path)")
             }
             if path.contains("${") {
@@ -205,7 +205,7 @@ public struct SecurityGrade: Equatable, Sendable {
         switch facts.user {
         case .own: Item(name: "user", tenths: 0, finding: "Tasks run as a user of the bundle's own")
         case .hosts:
-            // No remedy: the host can't yet give each bundle a user.
+            // There is no remedy: a host can't give its bundles users of their own yet.
             Item(name: "user", tenths: 3, finding: "Tasks run as the user of the host")
         case .root:
             Item(

@@ -82,7 +82,7 @@ static void files(void) {
     note(opens(victim("VICTIM_LIBRARY"), O_WRONLY), "write-own-library");
     note(unlink(secret) == 0, "unlink-secret");
     note(truncate(secret, 0) == 0, "truncate-secret");
-    // Links in the own directory do not lead out of it.
+    // Links in the task's own directory do not lead out of it.
     unlink("way-out");
     note(symlink(secret, "way-out") == 0 && opens("way-out", O_RDONLY), "symlink");
     unlink("way-out");
@@ -93,7 +93,7 @@ static void files(void) {
     int own = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     note(own < 0, "own-directory-closed");
     note(openat(own, "../..", O_RDONLY | O_DIRECTORY) >= 0, "dot-dot");
-    // The own directory works.
+    // The task's own directory works.
     note(!opens("mine", O_WRONLY | O_CREAT), "own-directory-read-only");
     note(!opens("/dev/urandom", O_RDONLY), "random-closed");
     note(!opens("/proc/self/stat", O_RDONLY), "proc-closed");
@@ -233,7 +233,7 @@ static void others(void) {
     struct sched_param parameters = {0};
     note(sched_setscheduler(process, SCHED_IDLE, &parameters) == 0, "scheduler");
     note(syscall(SYS_ioprio_set, 1, process, 3 << 13) == 0, "ioprio");
-    // Own ones work, because language runtimes need them.
+    // The task's own limits and signals work, because language runtimes need them.
     note(prlimit(0, RLIMIT_NOFILE, NULL, &limit) != 0, "own-limit-closed");
     note(raise(0) != 0, "own-signal-closed");
 }

@@ -32,7 +32,7 @@ struct ReportCommand: HostCommand {
         guard let id = try await found(by: client) else {
             if console.json { return try console.write("null\n") }
             return try console.line(
-                "None of the newest \(Self.searched) launches crashed or reached a limit.")
+                "None of the newest \(Self.searched) launches crashed, was killed or reached a limit.")
         }
         let detail = try await client.launch(id)
         let message = TerminationMessage(

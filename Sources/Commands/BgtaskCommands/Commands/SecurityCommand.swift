@@ -34,7 +34,7 @@ struct SecurityCommand: HostCommand {
             for grade in grades { try show(grade, console) }
             return
         }
-        var table = Table("BUNDLE", "EXPOSURE", "GRADE", "MOST OF IT")
+        var table = Table("BUNDLE", "EXPOSURE", "GRADE", "LARGEST REASONS")
         for grade in grades {
             let worst = grade.items.filter { $0.exposure > 0 }.sorted { $0.exposure > $1.exposure }
             table.add(

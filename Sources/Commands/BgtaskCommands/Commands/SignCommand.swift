@@ -10,7 +10,7 @@ struct SignCommand: ParsableCommand {
         discussion: """
             A host whose configuration has 'trust.keys' uses only files that one of these keys has signed. The \
             signature of FILE is the file FILE.minisig beside it, in the format of minisign: 'minisign -V' verifies \
-            it, and 'minisign -S' makes one, too.
+            it, and 'minisign -S' can make it instead of this command.
 
             A new key is written to two files: the secret key to the given path, which only you can read and which has \
             no password, and the public key to the same path with '.pub' appended. Keep the secret key off the devices \

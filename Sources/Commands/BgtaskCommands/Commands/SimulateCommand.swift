@@ -51,7 +51,7 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         if options.compare, options.manifests != nil, before == nil, options.policy == nil {
             throw ValidationError(
-                "Your manifests have no task in common with the samples to compare. Give --policy to compare two settings, or --before with the manifests to compare with."
+                "Nothing to compare: the first run would have the sample bundles, whose tasks your manifests do not have. Give --policy to compare two settings, or --before with the manifests of the first run."
             )
         }
         let isDrawn = options.plot || options.svg != nil || options.launches

@@ -13,7 +13,7 @@ struct TerminationText {
         if let report = message.termination {
             add(report)
         } else if message.launch.state == .ended {
-            section("There is no report: this end needs none, or an older host recorded it")
+            section("There is no report: this end needs none, or an older host recorded the launch")
         } else {
             section("The launch has not ended yet. To see what it does: bgtask show \(message.launch.launch)")
         }
@@ -61,7 +61,8 @@ struct TerminationText {
         if let last = report.lastProgress {
             let progress = ProgressMessage(
                 TaskProgress(completed: last.completed, total: last.total, message: last.message))
-            add("last progress: \(Wording.progress(progress)), \(Wording.seconds(last.ageSeconds)) before")
+            let age = Wording.seconds(last.ageSeconds)
+            add("last progress: \(Wording.progress(progress)), \(age) before the host examined it")
         }
         for note in report.notes { add(note) }
         if !report.threads.isEmpty { section("threads") }
@@ -90,7 +91,7 @@ struct TerminationText {
         let word = stall.verdict == .stuck ? "stuck: it waited" : "slow: it worked"
         let rate = stall.unitsPerMinute.map { rate in
             let tenths = Int64((rate * 10).rounded())
-            return "; before, it made \(tenths / 10).\(abs(tenths % 10)) units per minute"
+            return "; until then, it made \(tenths / 10).\(abs(tenths % 10)) units per minute"
         }
         return "\(word), with \(Wording.seconds(stall.cpuSeconds)) of CPU time in "
             + "\(Wording.seconds(stall.seconds)) without progress"

@@ -4,8 +4,8 @@ import StrictFiles
 /// Decides whether a host that runs as root may run a command: root alone must be able to change everything
 /// that the command executes, as with plugins.
 ///
-/// That is the program, the interpreter that the first line of a script names, and each argument of an
-/// interpreter that is a file. Data that a program reads is its own business.
+/// A command executes its program, the interpreter that the first line of a script names, and, if the program
+/// is an interpreter, each argument that is a file. Other files, which a program only reads, are not checked.
 enum CommandTrust {
     /// Programs that execute files which they get as arguments, by the beginnings of their names.
     private static let interpreters = [

@@ -70,7 +70,7 @@ public struct Foresight {
     struct Course {
         /// What the request waits for until the date.
         var awaited: [String] = []
-        /// When the last of the waits has ended that end by themselves; `nil` if none does.
+        /// When the last wait ends of those that end by themselves; `nil` if there are none.
         var date: WallTime?
         /// The policies that still object at that date.
         var rest: [any Policy] = []

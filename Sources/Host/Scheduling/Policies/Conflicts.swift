@@ -7,10 +7,10 @@ import TaskModel
 /// conflicts with a claim waits, too. So none waits forever. A claim depends only on launches under way and
 /// on older claims, so no two wait for each other.
 ///
-/// A manifest can name tasks of other bundles, whose authors need not know of it. What such a conflict costs
-/// them is limited: if only the manifest of one side states a conflict between two bundles, and nothing else
-/// has held a request of the other side for ``SchedulerSettings/conflictLimit``, the launch that holds it is
-/// stopped, and put back behind it; a claim of this age holds no request of other bundles.
+/// A manifest can name tasks of other bundles, whose authors need not know of it. So a conflict that only one
+/// of two bundles states has a limit, ``SchedulerSettings/conflictLimit``. If nothing else has held a request
+/// of the other bundle for this time, the launch that holds it is stopped, and its request is put back behind
+/// the held one. A request that has claimed its turn for this time no longer holds requests of other bundles.
 ///
 /// This also applies to `bgtask launch`, because such tasks would damage each other's data.
 struct Conflicts: Policy {
