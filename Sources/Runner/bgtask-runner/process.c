@@ -22,7 +22,8 @@ int64_t now_nanoseconds(void) {
 }
 
 bool is_shortage(int code) {
-    return code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE || code == ENOSPC;
+    return code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE || code == ENOSPC ||
+           code == EDQUOT;
 }
 
 /* MARK: Clone */
