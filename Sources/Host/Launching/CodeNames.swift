@@ -10,7 +10,14 @@ struct CodeNames {
         let text: String
     }
 
+    /// How many bytes of files are read for one report: 256 MiB, our choice.
+    ///
+    /// The files are those that the task mapped, so a hostile task chooses them. Programs and libraries with
+    /// the symbols of Swift have some 10 MB each.
+    private static let byteLimit = 256 << 20
+
     let map: CodeMap?
+    private var bytesLeft = Self.byteLimit
     private var symbols: [String: ELFSymbols] = [:]
 
     init(map: CodeMap?) {
@@ -32,7 +39,8 @@ struct CodeNames {
             return Frame(function: text, text: text)
         }
         let file = OutputLines.harmless(path.split(separator: "/").last.map(String.init) ?? path)
-        let known = symbols[path] ?? ELFSymbols(path: path)
+        let known = symbols[path] ?? ELFSymbols(path: path, limit: bytesLeft)
+        if symbols[path] == nil { bytesLeft -= known.size }
         symbols[path] = known
         guard let (symbol, distance) = known.function(atOffset: offset) else {
             let text = "\(file)+0x" + String(offset, radix: 16)

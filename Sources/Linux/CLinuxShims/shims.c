@@ -3,7 +3,6 @@
 #include "CLinuxShims.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <link.h>
 #include <linux/netlink.h>
 #include <stdint.h>
@@ -68,15 +67,6 @@ int lx_eventfd_signal(int event) {
 
 int lx_name_thread(const char *name) {
     return prctl(PR_SET_NAME, name);
-}
-
-static int remove_entry(const char *path, const struct stat *status, int flag, struct FTW *place) {
-    (void)status, (void)flag, (void)place;
-    return remove(path);
-}
-
-int lx_remove_tree(const char *path) {
-    return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 /* Returns the pages of the program's read-only segments to the kernel, which reads them from the file again

@@ -41,7 +41,7 @@ public enum DirectoryTree {
         let code = lx_remove_tree(path)
         let failure = errno
         if code != 0 && failure != ENOENT {
-            throw SystemCallError(call: "nftw", subject: path, code: failure)
+            throw SystemCallError(call: "unlinkat", subject: path, code: failure)
         }
     }
 

@@ -6,16 +6,21 @@ public struct ELFSymbols: Sendable {
     private struct Function {
         let start: UInt64
         let size: UInt64
-        let name: String
+        /// The place of the name in the file.
+        let name: UInt64
     }
 
     /// The functions, sorted by start address.
     private let functions: [Function]
     private let segments: [(offset: UInt64, size: UInt64, address: UInt64)]
+    /// The file; a name is read only when it is wanted, because a hostile file can give a million functions
+    /// the same long name.
+    private let file: Bytes
+    /// The size of the file that was read, in bytes.
+    public var size: Int { file.bytes.count }
 
-    /// Reads the symbols of a file; a file larger than 256 MiB counts as having none.
-    public init(path: String) {
-        let limit = 256 << 20
+    /// Reads the symbols of a file; a file of more than `limit` bytes counts as having none.
+    public init(path: String, limit: Int) {
         guard let bytes = try? FileContents.read(path, limit: limit), bytes.count <= limit else {
             self.init([])
             return
@@ -26,6 +31,7 @@ public struct ELFSymbols: Sendable {
     /// Reads the symbols from the contents of a file.
     public init(_ bytes: [UInt8]) {
         let file = Bytes(bytes: bytes)
+        self.file = file
         guard bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else {
             functions = []
             segments = []
@@ -52,7 +58,7 @@ public struct ELFSymbols: Sendable {
                 functions.append(
                     Function(
                         start: file.number(entry &+ 8, 8), size: file.number(entry &+ 16, 8),
-                        name: file.text(names &+ file.number(entry, 4))))
+                        name: names &+ file.number(entry, 4)))
             }
         }
         self.functions = functions.sorted { $0.start < $1.start }
@@ -74,8 +80,9 @@ public struct ELFSymbols: Sendable {
         let function = functions[low - 1]
         let distance = address - function.start
         // Functions in assembly may have no size; they extend to the next function.
-        guard function.size == 0 || distance < function.size, !function.name.isEmpty else { return nil }
-        return (function.name, distance)
+        let name = file.text(function.name)
+        guard function.size == 0 || distance < function.size, !name.isEmpty else { return nil }
+        return (name, distance)
     }
 
     /// Reads within the bounds of the bytes; anything outside reads as 0.

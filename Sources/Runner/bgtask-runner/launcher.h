@@ -173,6 +173,8 @@ void launches_kill_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template, and are in no group of theirs: they moved
  *  themselves to another cgroup. Does nothing unless `look_for_strays` is set. */
 void launches_kill_strays(struct launcher *launcher);
+/** Whether a process is a task, a template or a standby of this launcher that was not reaped yet. */
+bool launches_own(const struct launcher *launcher, pid_t pid);
 
 /* launcher_groups.c. A launch without a group is treated like one whose group is empty. */
 

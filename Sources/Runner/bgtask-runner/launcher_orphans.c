@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool is_ours(const struct launcher *launcher, pid_t pid) {
+bool launches_own(const struct launcher *launcher, pid_t pid) {
     for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
         if (launch->pid == pid && !launch->reaped)
             return true;
@@ -32,7 +32,7 @@ void launches_reap_orphans(struct launcher *launcher) {
     while (!awaits_clones(launcher)) {
         siginfo_t ended = {0};
         if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0 ||
-            is_ours(launcher, ended.si_pid))
+            launches_own(launcher, ended.si_pid))
             return; // launches and templates reap their own children; the next SIGCHLD continues here
         waitpid(ended.si_pid, NULL, WNOHANG);
         launcher->look_for_strays = true; // its children, if any, are now ours
@@ -91,7 +91,7 @@ void launches_kill_strays(struct launcher *launcher) {
         return;
     int pid;
     while (fscanf(children, "%d", &pid) == 1)
-        if (!is_ours(launcher, pid) && !is_in_known_group(launcher, pid))
+        if (!launches_own(launcher, pid) && !is_in_known_group(launcher, pid))
             kill(pid, SIGKILL); // its children are found when it is reaped
     fclose(children);
 }
@@ -104,7 +104,7 @@ void launches_kill_orphans(struct launcher *launcher) {
         return; // an old kernel without this file; the orphans end with their groups
     int pid;
     while (fscanf(children, "%d", &pid) == 1)
-        if (!is_ours(launcher, pid))
+        if (!launches_own(launcher, pid))
             kill(pid,
                  SIGKILL); // a child that only we can reap, so its number is not reused
     fclose(children);

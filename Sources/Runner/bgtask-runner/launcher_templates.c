@@ -241,12 +241,37 @@ bool templates_ask(struct template *template, const struct clone_request *reques
     return true;
 }
 
+/* Opens a pidfd for the process that a template reports as its clone. The code of a plugin can run in a
+ * template and send such a report, so only a new child of this process is accepted: another process would be
+ * killed in place of the task. On failure, returns -1 with a sentence in the answer. */
+static int open_clone(const struct launcher *launcher, struct template_answer *answer) {
+    siginfo_t state = {0};
+    int pidfd = -1;
+    if (answer->pid > 1 && !launches_own(launcher, answer->pid) &&
+        waitid(P_PID, (id_t)answer->pid, &state, WEXITED | WNOHANG | WNOWAIT) == 0)
+        pidfd = (int)syscall(SYS_pidfd_open, answer->pid, 0); // not reaped yet, so its number is not reused
+    if (pidfd < 0) {
+        answer->code = 0;
+        snprintf(answer->finding, sizeof(answer->finding),
+                 "the process that holds the plugin named process %d as the task, which it is not",
+                 (int)answer->pid);
+    }
+    return pidfd;
+}
+
 static void take(struct launcher *launcher, struct template *template, struct template_answer *answer,
                  int pidfd) {
     answer->finding[sizeof(answer->finding) - 1] = 0;
+    if (answer->what == TEMPLATE_CLONED) {
+        close_descriptor(&pidfd);
+        pidfd = open_clone(launcher, answer);
+        if (pidfd < 0)
+            templates_kill(template);
+    }
     switch (answer->what) {
     case TEMPLATE_LOADED:
         template->answered = true;
+        launcher->look_for_strays = true; // a constructor can make a process that is in no group
         // Without a cgroup, nothing holds the processes that a constructor may start in a template, so each
         // task loads the library in its own isolation. The template only finds out whether that works.
         if (answer->cloneable && template->isolation != ISOLATION_CGROUP) {
@@ -279,7 +304,7 @@ static void take(struct launcher *launcher, struct template *template, struct te
             return;
         }
         struct launch *launch = launches_find(launcher, answer->launch);
-        if (launch != NULL && launch->awaits_clone) {
+        if (launch != NULL && launch->awaits_clone && launch->template_id == template->id) {
             bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
             launches_cloned(launcher, launch, cloned ? answer->pid : 0, cloned ? pidfd : -1, answer->finding,
                             answer->code);

@@ -2,9 +2,11 @@
 #include "sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 /* Calls of libseccomp return 0 or a negative errno. */
 static bool is_done(int result) {
@@ -159,9 +161,39 @@ static bool refuse_attributes(scmp_filter_ctx filter) {
                       SCMP_SYS(fchownat), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
                       SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(removexattr),
                       SCMP_SYS(lremovexattr)) &&
-           // fchmodat2, which libseccomp does not know by name everywhere
-           refuse(filter, ENOSYS, 452, 0, NULL) &&
+           // setxattrat, removexattrat and file_setattr
+           refuse(filter, ENOSYS, 463, 0, NULL) && refuse(filter, ENOSYS, 466, 0, NULL) &&
+           refuse(filter, ENOSYS, 469, 0, NULL) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(utimensat), when(1, SCMP_CMP_NE, 0, 0));
+}
+
+/* Refuses the calls that give a file a mode with one of the two bits by which programs run as another user or
+ * group. A program of the host's user with such a bit would give its rights to every user of the machine. */
+static bool refuse_set_id(scmp_filter_ctx filter) {
+    static const struct {
+        int call;
+        unsigned mode;
+    } calls[] = {{SCMP_SYS(chmod), 1}, {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2},
+                 {SCMP_SYS(creat), 1}, {SCMP_SYS(mknod), 1},  {SCMP_SYS(mknodat), 2},
+                 {SCMP_SYS(mkdir), 1}, {SCMP_SYS(mkdirat), 2}};
+    static const uint64_t bits[] = {S_ISUID, S_ISGID};
+    for (size_t bit = 0; bit < 2; bit++) {
+        for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+            if (!REFUSE_IF(filter, EPERM, calls[i].call,
+                           when(calls[i].mode, SCMP_CMP_MASKED_EQ, bits[bit], bits[bit])))
+                return false;
+        // Without O_CREAT or O_TMPFILE, the mode has no meaning, and may be anything.
+        static const uint64_t making[] = {O_CREAT, O_TMPFILE & ~O_DIRECTORY};
+        for (size_t i = 0; i < 2; i++)
+            if (!REFUSE_IF(filter, EPERM, SCMP_SYS(open), when(1, SCMP_CMP_MASKED_EQ, making[i], making[i]),
+                           when(2, SCMP_CMP_MASKED_EQ, bits[bit], bits[bit])) ||
+                !REFUSE_IF(filter, EPERM, SCMP_SYS(openat), when(2, SCMP_CMP_MASKED_EQ, making[i], making[i]),
+                           when(3, SCMP_CMP_MASKED_EQ, bits[bit], bits[bit])))
+                return false;
+    }
+    // The mode of openat2 is in memory, where a filter can't see it. libseccomp does not know the name of
+    // fchmodat2 everywhere. Libraries use the older calls instead.
+    return REFUSE_ALL(filter, ENOSYS, SCMP_SYS(openat2)) && refuse(filter, ENOSYS, 452, 0, NULL);
 }
 
 bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t size) {
@@ -173,7 +205,8 @@ bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t
         return sandbox_refused("seccomp_init", finding, size);
     }
     bool done = is_done(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) &&
-                refuse_never_needed(filter) && refuse_others(filter) && refuse_sockets(filter, sandbox);
+                refuse_never_needed(filter) && refuse_others(filter) && refuse_set_id(filter) &&
+                refuse_sockets(filter, sandbox);
     if (done && !sandbox->subprocesses)
         done =
             REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork));
