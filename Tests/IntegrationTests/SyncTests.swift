@@ -116,7 +116,7 @@ import Testing
         #expect((20...32).contains(syncs), "\(syncs) syncs for 10 jobs")
     }
 
-    @Test func `at load, jobs share their syncs: fewer than one a job, where a job alone costs two`() async throws {
+    @Test func `at load, jobs share their syncs: fewer than one a job`() async throws {
         let host = try Self.makeHost()
         try await Self.run(1, clients: 1, on: host)
         let syncs = try await Self.countSyncs(of: host) {

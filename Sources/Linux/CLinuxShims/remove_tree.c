@@ -129,8 +129,8 @@ int lx_remove_tree(const char *path) {
     if (fstat(tree.top, &status) != 0)
         tree.failure = errno;
     tree.device = status.st_dev;
-    // Each pass removes at least one level, and a file system has less than 2^31 directories. A task that goes
-    // on adding entries ends with its launch.
+    // Each pass removes at least one level, and a file system has less than 2^31 directories. A task that
+    // goes on adding entries ends with its launch.
     for (long entries = 1; entries > 0 && tree.failure == 0;) {
         int directory = openat(tree.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         entries = directory >= 0 ? each(&tree, directory, flatten) : 0;
