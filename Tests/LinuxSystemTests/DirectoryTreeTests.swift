@@ -27,6 +27,25 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: base + "/kept/file"))
     }
 
+    /// A path of this depth has more bytes than a system call takes, so each step must be relative.
+    @Test func `a tree of any depth is removed, and a directory that permits nothing`() throws {
+        defer { try? DirectoryTree.remove(base) }
+        try DirectoryTree.make(base + "/gone")
+        var parent = open(base + "/gone", O_RDONLY | O_DIRECTORY)
+        for _ in 1...5000 {
+            #expect(mkdirat(parent, "d", 0o700) == 0)
+            let child = openat(parent, "d", O_RDONLY | O_DIRECTORY)
+            close(parent)
+            parent = child
+        }
+        #expect(mkdirat(parent, "closed", 0o700) == 0)
+        #expect(openat(parent, "closed/file", O_CREAT | O_WRONLY, 0o600) >= 0)
+        #expect(fchmodat(parent, "closed", 0, 0) == 0)
+        close(parent)
+        try DirectoryTree.remove(base + "/gone")
+        #expect(DirectoryTree.isMissing(base + "/gone"))
+    }
+
     @Test func `a file in the way is named`() throws {
         defer { try? DirectoryTree.remove(base) }
         try DirectoryTree.make(base)

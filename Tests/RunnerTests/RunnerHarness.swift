@@ -17,7 +17,7 @@ final class TestLauncher {
     private var decoder = FrameDecoder()
     private var reports: [LauncherReport] = []
     private var descriptors: [CInt] = []
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "runner-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(path: "runner-\(UUID().uuidString)")
     private var lastNumber: UInt64 = 0
     private var groups: [String] = []
     private var waited: CInt?

@@ -108,6 +108,15 @@ static void attributes(void) {
     note(utimensat(AT_FDCWD, secret, NULL, 0) == 0, "touch-secret");
     note(syscall(SYS_setxattr, secret, "user.hostile", "1", 1, 0) == 0, "setxattr-secret");
     note(chmod(victim("VICTIM_LIBRARY"), 0777) == 0, "chmod-own-library");
+    int own = open("set-id", O_CREAT | O_RDWR | O_CLOEXEC, 0700);
+    note(own < 0, "own-directory-closed");
+    note(fchmod(own, 04700) == 0, "set-user-id");
+    note(fchmod(own, 02700) == 0, "set-group-id");
+    close(own);
+    own = open("set-id-at-once", O_CREAT | O_RDWR | O_CLOEXEC, 04700);
+    note(own >= 0, "set-user-id-at-once");
+    if (own >= 0)
+        close(own);
 }
 
 /* What only read-only mounts refuse: the attributes of a file that the task may read and its user owns. */
