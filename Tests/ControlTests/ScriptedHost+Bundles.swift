@@ -65,21 +65,6 @@ extension ScriptedHost {
         return Self.request(TaskSubmission(identifier: identifier, origin: .client))
     }
 
-    func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
-        -> TaskRequest
-    {
-        try await submit(submission)
-    }
-
-    func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
-        -> AcceptedSubmission
-    {
-        let request = try await submit(submission)
-        return script.withLock {
-            AcceptedSubmission(request: request, replaces: $0.replaces, isRepeat: $0.isRepeat)
-        }
-    }
-
     func connect(_ identifiers: [IdentifierPattern], from process: Int32) async throws(SubmissionError)
         -> AsyncStream<ClientCall>
     {

@@ -110,15 +110,20 @@ final class ScriptedHost: HostControl {
         return record
     }
 
-    func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest {
+    func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> AcceptedSubmission
+    {
         try note("submit \(submission.identifier)")
         let request = Self.request(submission)
-        let then = script.withLock { script in
+        let (then, accepted) = script.withLock { script in
             script.submissions.append(submission)
-            return script.onSubmit
+            return (
+                script.onSubmit,
+                AcceptedSubmission(request: request, replaces: script.replaces, isRepeat: script.isRepeat)
+            )
         }
         then(self, request)
-        return request
+        return accepted
     }
 
     func pending(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)

@@ -92,7 +92,7 @@ public struct ControlServer: Service {
         }
         let publication = Publication()
         let loop = ControlLoop()
-        let connections = Connections(limits: limits, judge: PeerJudge(host: host))
+        let connections = Connections(limits: limits, judge: PeerJudge(host: host, owner: owner))
         var http = HTTP1Channel.Configuration()
         http.additionalChannelHandlers = { [RequestDeadlines(connections)] }
         http.httpDecoder.maxHeaderListSize = 16 << 10

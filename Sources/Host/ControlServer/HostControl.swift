@@ -26,21 +26,12 @@ public protocol HostControl: Sendable {
     /// By default, it does.
     var requiresFullIsolation: Bool { get }
 
-    /// Accepts a request, which is durable when the method returns.
+    /// Accepts a request from a process. It is durable when the method returns.
+    ///
+    /// If the process has registered a handler for the identifier, the request runs there.
     ///
     /// - Throws: Any code of ``SubmissionError``.
-    func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest
-
-    /// Accepts a request from a process. If that process has registered a handler for the identifier, the
-    /// request runs in the process.
     func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
-        -> TaskRequest
-
-    /// Accepts a request from a process, and returns it with the request that it replaces.
-    ///
-    /// A host need not implement this method: the default implementation calls the method above and reports
-    /// no replaced request.
-    func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> AcceptedSubmission
 
     /// Registers the handlers of a process. The requests that the process submits from now on run in it.
@@ -243,11 +234,4 @@ extension HostControl {
 
     /// No process belongs to a launch.
     public var launchedProcesses: LaunchedProcesses { LaunchedProcesses() }
-
-    /// Accepts a request without reporting the one that it replaces.
-    public func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
-        -> AcceptedSubmission
-    {
-        AcceptedSubmission(request: try await submit(submission, from: process), replaces: nil)
-    }
 }

@@ -5,11 +5,18 @@ import NIOCore
 struct Peer: Sendable {
     var credentials: PeerCredentials
     var origin: ProcessOrigin
+    /// The supplementary groups; they are read only for users that need a group's power.
+    var groups: [UInt32] = []
 }
 
 /// Examines the process that opened a connection.
 struct PeerJudge: Sendable {
-    let host: any HostControl
+    private let host: any HostControl
+    private let owner: UInt32
+    private let origins = ProcessOrigins()
+
+    /// Examines the clients of a host that belongs to a user.
+    init(host: any HostControl, owner: UInt32) { (self.host, self.owner) = (host, owner) }
 
     /// Examines the process that opened a connection, as soon as the connection is accepted.
     ///
@@ -31,14 +38,19 @@ struct PeerJudge: Sendable {
                 if let error = error as? IOError, error.errnoCode == ProcessOrigin.noSuchOption { return nil }
                 throw error
             }
-        let host = host
         return credentials.flatMap { credentials in
-            opened.map { handle in
-                Peer(
-                    credentials: credentials,
-                    origin: ProcessOrigin(
-                        of: credentials.processIdentifier, handle, among: host.launchedProcesses))
-            }.flatMapErrorThrowing { _ in Peer(credentials: credentials, origin: .ended) }
+            opened.map { handle in examine(credentials, handle) }
+                .flatMapErrorThrowing { _ in Peer(credentials: credentials, origin: .ended) }
         }
+    }
+
+    /// Examines a process of which the kernel may have returned a handle.
+    private func examine(_ credentials: PeerCredentials, _ handle: ProcessHandle?) -> Peer {
+        let pid = credentials.processIdentifier
+        var groups: [UInt32] = []
+        let origin = origins.origin(of: pid, handle, among: host.launchedProcesses) {
+            if pid > 0, !credentials.mayControl(hostOf: owner) { groups = ProcessOrigin.groups(of: pid) }
+        }
+        return Peer(credentials: credentials, origin: origin, groups: groups)
     }
 }

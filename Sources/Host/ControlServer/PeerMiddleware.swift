@@ -43,13 +43,12 @@ struct PeerMiddleware: RouterMiddleware {
 
     private func power(of peer: Peer) throws(ErrorMessage) -> ControlPower {
         let credentials = peer.credentials
-        var groups: Set<UInt32> = [credentials.group]
         func refusal(_ finding: String, _ remedy: String) -> ErrorMessage {
             ErrorMessage(.peerNotAllowed, subject: "\(credentials)", finding: finding, remedy: remedy)
         }
         switch peer.origin {
-        case .elsewhere(let more):
-            groups.formUnion(more)
+        case .elsewhere:
+            break
         case .launch(let finding):
             throw refusal(
                 "this process \(finding), so it belongs to a launch, and launches may not use the control socket",
@@ -65,7 +64,7 @@ struct PeerMiddleware: RouterMiddleware {
                 "Try again from a shell of your own")
         }
         if credentials.mayControl(hostOf: owner) { return .all }
-        guard let power = ControlPower(groups, in: access) else {
+        guard let power = ControlPower(Set([credentials.group] + peer.groups), in: access) else {
             throw refusal(
                 "this host belongs to user \(owner), and only that user and root may control it",
                 "Run the command as that user, or start a host of your own")

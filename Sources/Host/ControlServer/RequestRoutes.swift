@@ -19,7 +19,7 @@ struct RequestRoutes {
                     "\(message.identifier)", "'atDeadline' has no effect without 'deadline'",
                     remedy: "Add 'deadline', or leave 'atDeadline' out")
             }
-            let accepted = try await host.accept(message.submission, from: context.peer)
+            let accepted = try await host.submit(message.submission, from: context.peer)
             return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
         routes.get("requests", query: [.after, .limit, .summary, .identifier, .tag]) { request, _ in

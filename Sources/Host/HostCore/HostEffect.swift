@@ -112,6 +112,17 @@ extension HostAnswer {
     }
 }
 
+extension AcceptedSubmission {
+    /// Describes what the store did with a submission.
+    public init(_ acceptance: Acceptance) {
+        self.init(
+            request: acceptance.request,
+            // A repeat of an earlier submission with the same idempotency key replaces nothing.
+            replaces: acceptance.isRepeat ? nil : acceptance.replaced?.id,
+            isRepeat: acceptance.isRepeat && !acceptance.isKept, isKept: acceptance.isKept)
+    }
+}
+
 /// Work that may block, because it reads or writes files.
 public enum HostWork: Sendable {
     /// Read the directories of manifests and plugins; answered by ``HostInput/scanned(_:_:)``.

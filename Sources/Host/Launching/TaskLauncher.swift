@@ -255,13 +255,16 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.kill(id, reason, message) }
     }
 
-    /// Ends all launches as lost after this time, even if their processes do not end.
+    /// Ends all launches as lost after 7 s, even if their processes do not end.
     ///
     /// For a host whose user does not want to wait any longer, not even for a process that the kernel can't
     /// kill.
-    public func abandon(after time: Duration) {
-        onLoop { core in _ = core.after(time) { core.abandon() } }
+    public func abandon() {
+        onLoop { core in _ = core.after(Self.abandonTime) { core.abandon() } }
     }
+
+    /// Our choice: the launcher reports after 5 s that a process can't be killed, and gets 2 s more for that.
+    private static let abandonTime = Duration.seconds(7)
 
     /// Sets or removes (`nil`) the CPU limit of a launch, and starts a new window.
     public func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {

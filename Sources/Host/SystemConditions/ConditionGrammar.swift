@@ -1,5 +1,5 @@
 import StrictFiles
-import TaskModel
+public import TaskModel
 
 /// Why a setting `KEY=VALUE` was refused.
 public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -14,6 +14,11 @@ public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringCon
     public var finding: String {
         if let found { return "'\(found)' is not a valid value" }
         return valid.contains(key) ? "it has no value" : "there is no condition of this name"
+    }
+
+    /// The error of a call that sets conditions.
+    public var asSubmissionError: SubmissionError {
+        SubmissionError(code: .invalidRequest, subject: key, finding: finding, remedy: remedy)
     }
 
     /// Advice that names the most similar valid word and lists all valid words.

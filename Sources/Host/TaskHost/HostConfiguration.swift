@@ -76,25 +76,22 @@ public struct HostConfiguration: Sendable {
         ]
     }
 
-    /// The directories of manifests and plugins that do not exist yet.
-    var missingDirectories: [String] {
-        [pluginsDirectory, manifestsDirectory].filter(DirectoryTree.isMissing)
-    }
-
-    /// Creates the directories that are missing.
+    /// Creates the directories that are missing; a created directory of manifests or plugins is logged.
     ///
     /// - Returns: The configuration with absolute paths that contain no symbolic links.
     /// - Throws: The system call that failed.
-    func madeReal() throws(SystemCallError) -> HostConfiguration {
+    func prepared(_ log: HostLog) throws(SystemCallError) -> HostConfiguration {
         func real(_ path: String) throws(SystemCallError) -> String {
             try DirectoryTree.make(path)
             return try DirectoryTree.realPath(of: path)
         }
+        let missing = [pluginsDirectory, manifestsDirectory].filter(DirectoryTree.isMissing)
         var copy = self
         copy.stateDirectory = try real(stateDirectory)
         copy.pluginsDirectory = try real(pluginsDirectory)
         copy.manifestsDirectory = try real(manifestsDirectory)
         copy.conditionsDirectory = try real(conditionsDirectory)
+        for directory in missing { log.append(.notice, "\(directory) did not exist, so the host created it") }
         return copy
     }
 }

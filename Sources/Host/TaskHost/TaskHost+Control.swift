@@ -28,30 +28,12 @@ extension TaskHost {
 
     // MARK: Changes
 
-    /// Accepts a request, which is durable when the function returns.
-    public func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest {
-        try accepted(await ask(.submit(submission, from: nil)))
-    }
-
-    /// Accepts a request of a process; if the process is a client with a handler for it, the request runs
-    /// there.
+    /// Accepts a request of a process, which is durable when the function returns.
     public func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
-        -> TaskRequest
-    {
-        try accepted(await ask(.submit(submission, from: process)))
-    }
-
-    /// Accepts a request of a process, and also returns which request it replaces.
-    public func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> AcceptedSubmission
     {
-        try await ask(.submit(submission, from: process)).value { answer in
-            guard case .accepted(let acceptance) = answer else { return nil }
-            // A repeat of an earlier submission with the same idempotency key replaces nothing.
-            let replaced = acceptance.isRepeat ? nil : acceptance.replaced?.id
-            return AcceptedSubmission(
-                request: acceptance.request, replaces: replaced,
-                isRepeat: acceptance.isRepeat && !acceptance.isKept, isKept: acceptance.isKept)
+        try await ask(.submit(submission, from: process)).value {
+            if case .accepted(let acceptance) = $0 { AcceptedSubmission(acceptance) } else { nil }
         }
     }
 
@@ -116,10 +98,9 @@ extension TaskHost {
     public func resume() async throws(SubmissionError) -> Pause? { try await paused(.ended) }
 
     private func paused(_ order: PauseOrder) async throws(SubmissionError) -> Pause? {
-        let answer: Pause?? = try await ask(.pause(order)).value {
+        try await ask(.pause(order)).value {
             if case .paused(let pause) = $0 { .some(pause) } else { nil }
         }
-        return answer ?? nil
     }
 
     /// Handles the user's answer to the question whether a launch should keep going.
@@ -140,19 +121,17 @@ extension TaskHost {
 
     /// Overrides conditions until ``clearConditions()``; each setting is text such as `network=none`.
     public func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow] {
-        do {
-            try sensors.set(settings)
-        } catch {
-            throw SubmissionError(
-                code: .invalidRequest, subject: error.key, finding: error.finding, remedy: error.remedy)
-        }
-        hearNow(.conditions(sensors.snapshot()))
-        return sensors.rows()
+        do { try sensors.set(settings) } catch { throw error.asSubmissionError }
+        return changedConditions()
     }
 
     /// Removes all overrides of conditions.
     public func clearConditions() async throws(SubmissionError) -> [ConditionRow] {
         sensors.clear()
+        return changedConditions()
+    }
+
+    private func changedConditions() -> [ConditionRow] {
         hearNow(.conditions(sensors.snapshot()))
         return sensors.rows()
     }
@@ -186,16 +165,8 @@ extension TaskHost {
         record: RequestRecord, launches: [LaunchRecord]
     ) {
         await untilBegun()
-        do {
-            if let found = try await store.request(id) {
-                return (found, await current(try await store.launches(of: id)))
-            }
-        } catch {
-            throw error.asSubmissionError
-        }
-        throw SubmissionError(
-            code: .notFound, subject: "\(id)", finding: "the host knows no request with this number",
-            remedy: "Its record may have been removed after its end. To list the launches: bgtask launches")
+        let (record, launches) = try await stored.request(id)
+        return (record, await current(launches))
     }
 
     /// A part of the launches, newest first, with the present values of those under way.
@@ -203,31 +174,15 @@ extension TaskHost {
         identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
         await untilBegun()
-        do {
-            // One launch more than the limit is read, which shows whether there is a next page.
-            let found = try await store.launches(
-                identifier: identifier, tag: tag, limit: limit + 1, before: after)
-            let rows = await current(Array(found.prefix(limit)))
-            return ListingPage(rows: rows, next: found.count > limit ? rows.last?.id : nil)
-        } catch {
-            throw error.asSubmissionError
-        }
+        var page = try await stored.page(identifier: identifier, tag: tag, after: after, limit: limit)
+        page.rows = await current(page.rows)
+        return page
     }
 
     /// A launch, with those of its log lines that are still in memory.
     public func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
         await untilBegun()
-        let found: LaunchRecord?
-        do {
-            found = try await store.launch(id)
-        } catch {
-            throw error.asSubmissionError
-        }
-        guard let found else {
-            throw SubmissionError(
-                code: .notFound, subject: "\(id)", finding: "no launch has this number",
-                remedy: "To list the launches: bgtask launches")
-        }
+        let found = try await stored.launch(id)
         return LaunchDetail(
             record: await current([found]).first ?? found, log: log.remembered().filter { $0.launch == id })
     }
@@ -273,8 +228,7 @@ extension TaskHost {
     public nonisolated func log(
         following receive: (@Sendable (LogLine?) -> Void)?
     ) -> (remembered: [LogLine], stop: @Sendable () -> Void) {
-        guard let receive else { return (log.remembered(), {}) }
-        return log.follow(receive)
+        receive.map { log.follow($0) } ?? (log.remembered(), {})
     }
 
     /// The host's events from now on.
@@ -305,13 +259,6 @@ extension TaskHost {
     /// A report about the host and its machine, for `bgtask doctor`.
     public func report() async throws(SubmissionError) -> HostReport {
         await untilBegun()
-        let counts = core.counts
-        return HostReport(
-            isolation: launcher.isolation,
-            facts: [.init(name: "version", value: version)] + configuration.facts + [
-                .init(name: "handlers", value: "\(counts.handlers)"),
-                .init(name: "pending requests", value: "\(counts.pending)"),
-                .init(name: "running launches", value: "\(counts.running)"),
-            ], problems: core.configurationProblems)
+        return configuration.report(of: core, launcher.isolation)
     }
 }

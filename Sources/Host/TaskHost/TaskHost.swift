@@ -31,7 +31,8 @@ public actor TaskHost: Service {
     nonisolated let sensors: ConditionSensors
     nonisolated let launcher: TaskLauncher
     nonisolated let worker: HostWorker
-    nonisolated let store: any RequestStore
+    nonisolated let stored: StoredLaunches
+    private let store: any RequestStore
     private let closeStore: @Sendable (WallTime) async throws -> Void
     private let registry: HandlerRegistry
     private let directories: StateDirectories
@@ -44,19 +45,9 @@ public actor TaskHost: Service {
     private var isFollowed = false
     /// When a call or a report of a launch was last handled, on CLOCK_BOOTTIME; `nil` if there was none.
     public private(set) var lastWork: Duration?
-    /// The writes that wait for the next commit.
-    private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
-    private var isCommitting = false
-    /// The changes of the clocks that the core knows.
-    private var localTimeChanges: [LocalTimeChange] = []
-    /// Whether the core has begun; until then calls wait, because the store may contain launches of an
-    /// earlier host.
-    private var hasBegun = false
-    /// Whether the host has ended; it then refuses all calls.
-    private var hasEnded = false
-    private var beginWaiters: [CheckedContinuation<Void, Never>] = []
-    private var lastCall = 0
-    private var callers: [CallID: CheckedContinuation<HostAnswer, Never>] = [:]
+    private var commits = CommitQueue()
+    private var localTime = KnownLocalTime()
+    private var calls = WaitingCalls()
     private var clients = ClientConnections()
     private var sleepDelay: SleepDelay?
     private let (drained, drainedContinuation) = AsyncStream.makeStream(of: Void.self)
@@ -74,50 +65,32 @@ public actor TaskHost: Service {
         configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
         moments: any MomentSource = SystemClocks()
     ) async throws {
-        let missing = configuration.missingDirectories
-        let configuration = try configuration.madeReal()
-        self.configuration = configuration
-        settingsFiles = settings
-        self.moments = moments
         let log = HostLog(logger: logger, moments: moments)
-        self.log = log
+        let configuration = try configuration.prepared(log)
         let directories = StateDirectories(root: configuration.stateDirectory)
-        self.directories = directories
         for warning in try directories.checkTrust(runner: configuration.runnerPath) {
             log.append(.warning, warning)
         }
-        for directory in missing { log.append(.notice, "\(directory) did not exist, so the host created it") }
+        (self.configuration, self.moments, self.log) = (configuration, moments, log)
+        (self.directories, settingsFiles) = (directories, settings)
         let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
         self.store = store
+        stored = StoredLaunches(store: store)
         for warning in store.opening.warnings { log.append(.warning, warning) }
         closeStore = { try await store.close(at: $0) }
-        registry = HandlerRegistry(
-            manifestsDirectory: configuration.manifestsDirectory,
-            pluginsDirectory: configuration.pluginsDirectory,
-            libraryCacheDirectory: configuration.stateDirectory + "/libraries",
-            conditionsDirectory: configuration.conditionsDirectory, signatures: configuration.signatures)
-        sensors = ConditionSensors(
-            mode: configuration.simulatesConditions ? .simulated : .system,
-            dataDirectory: configuration.stateDirectory, moments: moments,
-            onProblem: { log.append(.warning, $0) })
-        var launching = TaskLauncher.Configuration(
-            runnerPath: configuration.runnerPath, stateDirectory: configuration.stateDirectory,
-            groupKill: configuration.groupKill, moments: moments,
-            onWaiting: { log.append(.notice, $0) })
-        launching.templateIdleTime = configuration.templateIdleTime
+        registry = configuration.makeRegistry()
+        sensors = configuration.makeSensors(moments, log)
+        recorder = try configuration.makeRecorder(log)
         let inbox = Inbox(on: loop)
         self.inbox = inbox
-        launcher = TaskLauncher(configuration: launching, on: loop) { inbox.put(.launch($0)) }
+        launcher = TaskLauncher(configuration: configuration.launching(moments, log), on: loop) {
+            inbox.put(.launch($0))
+        }
         timer = try WakeTimer()
         worker = HostWorker(
             configuration: configuration, directories: directories, registry: registry, sensors: sensors,
             inbox: inbox)
-        recorder = try configuration.recordingSize.map { size in
-            try EventRecorder(
-                directory: configuration.recordingDirectory, limit: ByteCount(bytes: size),
-                onProblem: { log.append(.warning, $0) })
-        }
         inbox.serve { [weak self] in self?.assumeIsolated { $0.takeIn() } }
     }
 
@@ -128,11 +101,11 @@ public actor TaskHost: Service {
     /// - Throws: The error that prevented the start.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
-        // If the host can't begin, `end()` refuses the callers that wait.
-        defer { end() }
+        // If the host can't begin, the callers that wait are refused.
+        defer { calls.refuse() }
         try await launcher.start()
         let beginning = try await beginningReader.read()
-        localTimeChanges = beginning.localTimeChanges
+        localTime = KnownLocalTime(beginning.localTimeChanges)
         // The list must be read before the recorder adds a new file.
         let recordings =
             recorder == nil ? [] : (try? RecordedLog.files(in: configuration.recordingDirectory)) ?? []
@@ -141,7 +114,7 @@ public actor TaskHost: Service {
         let settingsChanges = try settingsFiles.changes()
         inbox.open(with: .begin(beginning))
         takeIn()
-        endWaiting()
+        calls.admit()
         worker.readHistory(in: recordings, since: moments.now().wall + (.zero - ConditionHistory.span))
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
@@ -163,7 +136,7 @@ public actor TaskHost: Service {
         } onGracefulShutdown: {
             Task { await self.stop() }
         }
-        end()
+        calls.refuse()
         timer.cancel()
         recorder?.finish()
         await recording.value
@@ -185,13 +158,8 @@ public actor TaskHost: Service {
     /// The host then ends within 10 s, even if a process can't be killed.
     public func killAll() {
         hear(.killAll)
-        launcher.abandon(after: Self.abandonTime)
+        launcher.abandon()
     }
-
-    /// How long launches that were killed for ``killAll()`` may take to end: 7 s.
-    ///
-    /// Our choice: the launcher reports after 5 s that a process can't be killed, and gets 2 s more for that.
-    private static let abandonTime = Duration.seconds(7)
 
     // MARK: The inbox
 
@@ -217,11 +185,16 @@ public actor TaskHost: Service {
                 if effect.isNote { notes.append((effect, now)) } else { perform(effect, at: now) }
             }
         }
-        commit()
+        commitWrites()
         for note in notes { perform(note.effect, at: note.at) }
         // A recap shows the scheduler as its last event left it, so it has that event's date. A later date
         // would let a replay start the requests that became ripe in between earlier than the host did.
-        if let last = notes.last(where: \.effect.isRecorded) { continueRecording(at: last.at) }
+        if let recorder, let last = notes.last(where: \.effect.isRecorded)?.at,
+            recorder.wantsSegment(at: last, pending: core.counts.pending), let events = core.recap
+        {
+            recorder.begin(at: last, isContinued: true)
+            recorder.record(events, at: last)
+        }
     }
 
     /// Replaces the snapshot in an input by the newest one, because inputs of different threads may come in
@@ -239,47 +212,21 @@ public actor TaskHost: Service {
     /// Passes a call to the core, and waits for the answer.
     func ask(_ call: HostCall) async -> HostAnswer {
         await untilBegun()
-        return await ask(call, as: nextCall())
+        return await ask(call, as: calls.makeID())
     }
 
     private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
         await withCheckedContinuation { caller in
-            // The check must be here, because this function may be suspended before this point: its caller
-            // can run on another executor.
-            guard !hasEnded else { return caller.resume(returning: .hostHasStopped) }
-            callers[id] = caller
-            hearNow(.call(id, call))
+            // The host can have ended since the beginning was awaited, because this function may be suspended
+            // before this point: its caller can run on another executor.
+            if calls.awaitAnswer(to: id, caller) { hearNow(.call(id, call)) }
         }
     }
 
     /// Returns when the host has begun, or has failed to begin.
     func untilBegun() async {
-        if hasBegun { return }
-        await withCheckedContinuation { waiter in
-            // The check is repeated, because this function may have been suspended since the first one: its
-            // caller can run on another executor. A waiter that is added after the beginning would wait
-            // forever.
-            if hasBegun { waiter.resume() } else { beginWaiters.append(waiter) }
-        }
-    }
-
-    /// Refuses all calls that wait, and all later ones.
-    private func end() {
-        hasEnded = true
-        endWaiting()
-        for caller in callers.values { caller.resume(returning: .hostHasStopped) }
-        callers = [:]
-    }
-
-    private func endWaiting() {
-        hasBegun = true
-        for waiter in beginWaiters { waiter.resume() }
-        beginWaiters = []
-    }
-
-    private func nextCall() -> CallID {
-        lastCall += 1
-        return CallID(rawValue: lastCall)
+        if calls.areAdmitted { return }
+        await withCheckedContinuation { calls.awaitAdmission($0) }
     }
 
     private func noticeFollowers() {
@@ -288,45 +235,25 @@ public actor TaskHost: Service {
         inbox.putFirst(.followed(isFollowed))
     }
 
-    /// Commits the writes that wait.
-    ///
-    /// If a commit is under way, they are committed when it ends.
-    private func commit() {
-        guard !isCommitting, !writes.isEmpty else { return }
-        isCommitting = true
-        let batch = writes
-        writes = []
-        store.commit(batch.map(\.write)) { [loop] results in
-            loop.execute { self.assumeIsolated { $0.committed(batch.map(\.ticket), results) } }
+    /// Commits the writes that wait, unless a commit is under way.
+    private func commitWrites() {
+        guard let (tickets, writes) = commits.begin() else { return }
+        store.commit(writes) { [loop] results in
+            loop.execute { self.assumeIsolated { $0.committed(tickets, results) } }
         }
     }
 
     private func committed(
         _ tickets: [StoreTicket], _ results: [Result<StoreAnswer, StoreRefusal>]
     ) {
-        isCommitting = false
+        commits.end()
         // The answers must come in the order of the writes.
         inbox.put(contentsOf: zip(tickets, results).map { .stored($0, $1) })
         takeIn()
     }
 
-    private func continueRecording(at now: Moment) {
-        guard let recorder, recorder.wantsSegment(at: now, pending: core.counts.pending),
-            let events = core.recap
-        else { return }
-        recorder.begin(at: now, isContinued: true)
-        recorder.record(events, at: now)
-    }
-
     private func timePassed() {
-        let now = moments.now().wall
-        let offset = ProcessFacts.localTimeOffset(at: now)
-        let changes = LocalTimeChange.near(now)
-        if changes != localTimeChanges {
-            localTimeChanges = changes
-            hear(.localTimeChanges(changes))
-        }
-        hear(.timePassed(localTimeOffset: .seconds(offset)))
+        for input in localTime.inputs(at: moments.now().wall) { hear(input) }
     }
 
     private func hear(_ notice: SleepNotice) {
@@ -344,7 +271,7 @@ public actor TaskHost: Service {
 
     private func perform(_ effect: HostEffect, at now: Moment) {
         switch effect {
-        case .store(let ticket, let write): writes.append((ticket, write))
+        case .store(let ticket, let write): commits.add(write, ticket)
         case .note(let note, let id): store.note(note, of: id, at: now)
         case .launch(let order): launcher.launch(order)
         case .expire(let id, let reason): launcher.expire(id, reason: reason)
@@ -381,7 +308,7 @@ public actor TaskHost: Service {
         if case .connected(let id) = answer {
             clients.admit(id, by: call) { [weak self] in self?.hear(.clientLeft(id)) }
         }
-        callers.removeValue(forKey: call)?.resume(returning: answer)
+        calls.answer(call, with: answer)
     }
 
     /// Registers a client; `HostControl` documents this function.
@@ -390,7 +317,7 @@ public actor TaskHost: Service {
     ) async throws(SubmissionError) -> AsyncStream<ClientCall> {
         let peer = try ClientConnections.Peer(of: process)
         await untilBegun()
-        let call = nextCall()
+        let call = calls.makeID()
         clients.join(peer, by: call)
         let answer = await ask(.connect(identifiers, process: process), as: call)
         let stream = clients.takeStream(of: call)

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int lx_pidfd_open(pid_t pid, unsigned int flags) {
@@ -22,6 +23,11 @@ int lx_pidfd_open(pid_t pid, unsigned int flags) {
 
 int lx_pidfd_send_signal(int pidfd, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+bool lx_is_on_pidfs(int pidfd) {
+    struct statfs system;
+    return fstatfs(pidfd, &system) == 0 && system.f_type == 0x50494446; // PIDFS_MAGIC
 }
 
 int lx_netlink_socket(int protocol, uint32_t groups) {

@@ -23,6 +23,20 @@ public final class ProcessHandle: Sendable {
         _ = close(descriptor)
     }
 
+    /// A number that no other process gets before the machine starts again; `nil` on kernels before 6.9.
+    public var identity: UInt64? {
+        // Since 6.9 a pidfd is a file of its own file system, whose inodes are processes. The older kind has
+        // one inode for all.
+        guard Self.hasIdentities else { return nil }
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    private static let hasIdentities: Bool = {
+        guard let own = try? ProcessHandle(of: getpid()) else { return false }
+        return lx_is_on_pidfs(own.descriptor)
+    }()
+
     /// Sends a signal; if the process has ended, nothing happens.
     public func signal(_ number: Int32) {
         _ = lx_pidfd_send_signal(descriptor, number)

@@ -2,8 +2,10 @@
    MISBEHAVE selects a fault of the constructor, which runs when the plugin is loaded. */
 #include "bgtask.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,9 +155,30 @@ static void *wait_for_ever(void *context) {
     hang();
 }
 
-/* Crashes on another thread while two more wait. */
+/* How many threads of this process sleep, as the kernel says. */
+static int sleeping_threads(void) {
+    int count = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *thread; threads != NULL && (thread = readdir(threads)) != NULL;) {
+        char path[300], line[512] = "";
+        snprintf(path, sizeof(path), "/proc/self/task/%s/stat", thread->d_name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL)
+            continue;
+        const char *name_end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+        count += name_end != NULL && strncmp(name_end, ") S", 3) == 0;
+        fclose(file);
+    }
+    if (threads != NULL)
+        closedir(threads);
+    return count;
+}
+
+/* Crashes on another thread when all others sleep: the main thread, two more, and the runner's own. */
 static void *crash_beside(void *context) {
     pthread_barrier_wait(&workers_ready);
+    while (sleeping_threads() < 4)
+        sched_yield();
     *(int *)context = read_nothing((const volatile int *)16);
     return NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "CLinuxBus.h"
 #include "CLinuxProcess.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,6 +15,9 @@ int lx_pidfd_open(pid_t pid, unsigned int flags);
 
 /** pidfd_send_signal(2) without siginfo. */
 int lx_pidfd_send_signal(int pidfd, int signal);
+
+/** Whether a pidfd is a file of pidfs, as since Linux 6.9, where each process has an inode of its own. */
+bool lx_is_on_pidfs(int pidfd);
 
 /** timerfd_create(2), close-on-exec. */
 int lx_timerfd_create(int clock);

@@ -1,5 +1,23 @@
+import HostCore
 import LinuxSystem
 import TaskModel
+
+/// What the core knows about the local time of the machine.
+struct KnownLocalTime {
+    private var changes: [LocalTimeChange] = []
+
+    /// Starts with what the core was given at its beginning.
+    init(_ changes: [LocalTimeChange] = []) { self.changes = changes }
+
+    /// The inputs for the core at a time: the changes of the clocks if they are new, and the time.
+    mutating func inputs(at now: WallTime) -> [HostInput] {
+        let offset = ProcessFacts.localTimeOffset(at: now)
+        let near = LocalTimeChange.near(now)
+        let isNew = near != changes
+        changes = near
+        return (isNew ? [.localTimeChanges(near)] : []) + [.timePassed(localTimeOffset: .seconds(offset))]
+    }
+}
 
 extension LocalTimeChange {
     /// The changes of the machine's clocks from two days before a time to eight days after it, in order.
