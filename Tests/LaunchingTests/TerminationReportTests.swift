@@ -159,6 +159,12 @@ import Testing
         }
     }
 
+    @Test func `a file that is larger than the rest of the limit is not read for a report`() throws {
+        let bytes = try FileContents.read("/proc/self/exe", limit: .max / 2).count
+        #expect(ELFSymbols(path: "/proc/self/exe", limit: bytes).size == bytes)
+        #expect(ELFSymbols(path: "/proc/self/exe", limit: bytes - 1).size == 0)
+    }
+
     /// A task may map such a file, so that the host reads it for the report of a crash.
     @Test(arguments: [UInt64.max, UInt64.max - 2, UInt64.max - 5, UInt64.max - 40])
     func `a library whose tables lie at the end of all numbers has no symbols`(_ offset: UInt64) {

@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import Testing
 
 @Suite struct DirectoryTreeTests {
@@ -25,6 +26,22 @@ import Testing
         try DirectoryTree.remove(base + "/gone")
         #expect(!DirectoryTree.isDirectory(base + "/gone"))
         #expect(FileManager.default.fileExists(atPath: base + "/kept/file"))
+    }
+
+    /// A hostile task that outlives its launch for a moment can exchange entries of its temporary directory
+    /// for links. `exchanges.c` does that at one moment of the removal.
+    @Test(arguments: 1...4)
+    func `a directory that is exchanged for a link is not left for what the link names`(_ moment: Int) throws {
+        defer { try? DirectoryTree.remove(base) }
+        try DirectoryTree.make(base)
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let sources = folder.appendingPathComponent("../../Sources/Linux/CLinuxShims").standardizedFileURL.path
+        let compiler = Command.run(
+            "cc", "-Werror", "-I", sources, "-I", sources + "/include", "-o", base + "/exchanges",
+            folder.appendingPathComponent("exchanges.c").path)
+        #expect(compiler.status == 0, "\(compiler.output)")
+        let answer = Command.run(base + "/exchanges", base, "\(moment)")
+        #expect(answer.status == 0, "\(answer.output)")
     }
 
     /// A path of this depth has more bytes than a system call takes, so each step must be relative.
