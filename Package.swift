@@ -164,9 +164,7 @@ let package = Package(
         installed("CSodium", in: "Sources/Host", pkgConfig: "libsodium", debian: "libsodium-dev"),
         module("Signatures", in: "Sources/Host", uses: ["CSodium", "LinuxSystem"]),
         module("StrictFiles", in: "Sources/Host", uses: ["CYAML", "LinuxSystem", "TaskModel"]),
-        // Optimized in every build: without that, the digest of a plugin took seconds, for which its
-        // developer had to wait.
-        module("Digests", in: "Sources/Host", settings: [.unsafeFlags(["-O"])]),
+        module("Digests", in: "Sources/Host", uses: ["CSodium"]),
         module(
             "HandlerRegistry", in: "Sources/Host",
             uses: [

@@ -31,14 +31,16 @@ import Testing
     /// A hostile task that outlives its launch for a moment can exchange entries of its temporary directory
     /// for links. `exchanges.c` does that at one moment of the removal.
     @Test(arguments: 1...4)
-    func `a directory that is exchanged for a link is not left for what the link names`(_ moment: Int) throws {
+    func `a directory that is exchanged for a link is not left for what the link names`(_ moment: Int) throws
+    {
         defer { try? DirectoryTree.remove(base) }
         try DirectoryTree.make(base)
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let sources = folder.appendingPathComponent("../../Sources/Linux/CLinuxShims").standardizedFileURL.path
+        let sources = folder.appendingPathComponent("../../Sources/Linux/CLinuxShims").standardizedFileURL
+            .path
         let compiler = Command.run(
             "cc", "-Werror", "-I", sources, "-I", sources + "/include", "-o", base + "/exchanges",
-            folder.appendingPathComponent("exchanges.c").path)
+            folder.appendingPathComponent("../Fixtures/Programs/exchanges.c").standardizedFileURL.path)
         #expect(compiler.status == 0, "\(compiler.output)")
         let answer = Command.run(base + "/exchanges", base, "\(moment)")
         #expect(answer.status == 0, "\(answer.output)")

@@ -5,7 +5,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Launches where the kernel, or a container's filter, lacks clone3.
+/// Launches where the kernel has no clone3, or where the seccomp filter of a container refuses it.
 @Suite(.system, .serialized) struct WithoutClone3Tests {
     /// A program that runs a command under a filter that refuses clone3.
     private final class Wrapper {

@@ -308,7 +308,8 @@ import Testing
     @Test(
         arguments: [
             ("power == battery", "Write externalPower, or not externalPower for power from the battery"),
-            ("user == idle", "Write idle, or not idle for an active user"), ("!idle", "Write not idle"),
+            ("user == idle", "Write idle, or not idle for an active user"), ("!idle", "Write 'not idle'"),
+            ("!my-test", "Write 'not my-test'"),
             ("hour == 24", "Hours are 0 to 23; midnight is 0"), ("battery >= 140%", "Use 0% to 100%"),
             ("weekday == Saturday", "Did you mean 'Sat'?"),
             ("weekday == Mon-Fri", "Write weekday != Sat and weekday != Sun"),

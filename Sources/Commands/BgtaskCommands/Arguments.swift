@@ -53,3 +53,9 @@ extension Reason: ExpressibleByArgument {
     /// The reasons that help and shell completion offer: only those that an expiration can have.
     public static var allValueStrings: [String] { allCases.filter(\.isExpiration).map(\.rawValue) }
 }
+
+extension ArgumentHelp {
+    /// The help text of each flag `--json`.
+    static let json = ArgumentHelp(
+        "Print JSON, with the members of each object in alphabetical order. Later versions may add members.")
+}

@@ -16,7 +16,7 @@ struct CommonOptions: ParsableArguments {
         transform: AnswerTime.init(text:))
     var timeout = AnswerTime.standard
 
-    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+    @Flag(help: .json)
     var json = false
 
     /// The socket paths to try, in order of preference.

@@ -98,7 +98,7 @@ struct DaemonCommand: AsyncParsableCommand {
 
     /// Runs the command of this process's arguments, and ends the process with the exit codes of `bgtask`.
     ///
-    /// For a wrong command line, this is 2, and not ArgumentParser's 64.
+    /// For a wrong command line, the exit code is 2, and not ArgumentParser's 64.
     static func runAndExit() async -> Never {
         do {
             var command = try parseAsRoot()

@@ -150,7 +150,7 @@ enum ClientText {
     static func request(_ text: String) throws -> TaskModel.RequestID {
         guard let id = TaskModel.RequestID(text) else {
             throw invalid(
-                text, "this is not the name of a request",
+                text, "this is not the number of a request",
                 remedy: "Give a request as listings show it, such as R17")
         }
         return id

@@ -4,7 +4,8 @@ import LinuxSystem
 struct CodeNames {
     /// One frame of a stack.
     struct Frame: Equatable {
-        /// The function and its file; without a symbol, the file and the offset in it.
+        /// The function and its file; without a symbol, the file and the offset in it; outside of all files,
+        /// the address.
         let function: String
         /// The text for reports, such as `burn+0x12  libPhotos.so`.
         let text: String

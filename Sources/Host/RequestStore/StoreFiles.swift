@@ -77,7 +77,9 @@ struct StoreFiles {
             throw StoreError(
                 code: .cannotOpen, subject: unfinished,
                 finding: "it can't be renamed to \(database): \(error)",
-                remedy: "Make the state directory writable for the host's user")
+                remedy:
+                    "Make sure that the disk has free space, and that the state directory is writable for the host's user"
+            )
         }
         removeUnfinished()
         try syncNames()

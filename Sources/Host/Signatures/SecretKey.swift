@@ -74,8 +74,8 @@ public struct SecretKey: Sendable {
     ///
     /// - Parameters:
     ///   - contents: The bytes of the file.
-    ///   - comment: One line that the signature protects, such as the name of the file. Line breaks become
-    ///     spaces.
+    ///   - comment: One line that the signature protects, such as the name of the file. Each run
+    ///     of line breaks becomes a space.
     /// - Returns: The contents of the signature file.
     public func sign(_ contents: [UInt8], comment: String) -> String {
         let comment = comment.split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -101,6 +101,15 @@ public enum FileContents {
         return bytes
     }
 
+    /// Reads a regular file that may not be larger than a limit.
+    ///
+    /// - Throws: Like ``read(_:limit:)``; `EFBIG` if the file has more than `most` bytes.
+    public static func read(_ path: String, atMost most: Int) throws(SystemCallError) -> [UInt8] {
+        let bytes = try read(path, limit: most)
+        guard bytes.count <= most else { throw SystemCallError(call: "read", subject: path, code: EFBIG) }
+        return bytes
+    }
+
     /// Creates a hard link to a file.
     ///
     /// - Throws: The `link` that failed: `EXDEV` for a link to another file system, `EPERM` if the kernel

@@ -7,7 +7,7 @@ public struct LaunchedProcesses: Equatable, Sendable {
     public var launcher: Int32?
     /// The name of the cgroup that contains their groups; `nil` without cgroups.
     public var group: String?
-    /// The users that only launches have; `nil` if they have the host's user.
+    /// The numbers of the users as which only launches run; `nil` if launches run as the host's user.
     public var users: ClosedRange<UInt32>?
 
     /// Describes the processes of a host's launches.

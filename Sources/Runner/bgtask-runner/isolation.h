@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/** The method by which all processes of a launch are killed. */
+/** The method by which all processes of a launch are killed; with NO_FORK the task is the only one, because a
+ * filter refuses others. */
 enum isolation { ISOLATION_CGROUP, ISOLATION_PID_NAMESPACE, ISOLATION_NO_FORK };
 
 /** Converts the protocol's word to a method; false if the word is unknown. */

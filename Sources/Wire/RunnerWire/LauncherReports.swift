@@ -55,7 +55,7 @@ public struct SpawnedMessage: WireMessage {
     }
 }
 
-/// A task was reaped, and all processes of its group are gone.
+/// A task was reaped, and all other processes of its launch are gone: those in its cgroup or PID namespace.
 public struct ExitedMessage: WireMessage {
     public static let kind: UInt8 = 0x52
     public static let table = FieldTable(

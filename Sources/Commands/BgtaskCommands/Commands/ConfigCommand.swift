@@ -61,7 +61,7 @@ struct ConfigCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("Configuration files.", valueName: "file"))
         var files: [String]
 
-        @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+        @Flag(help: .json)
         var json = false
 
         func run() throws {
@@ -95,7 +95,7 @@ struct ConfigCommand: AsyncParsableCommand {
                   bgtask config keys --json
                 """)
 
-        @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+        @Flag(help: .json)
         var json = false
 
         private struct Row: Encodable {

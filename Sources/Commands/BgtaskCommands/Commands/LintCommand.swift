@@ -53,7 +53,7 @@ struct LintCommand: ParsableCommand {
         help: "Show the next three dates of each calendar schedule, in its time zone and without its jitter.")
     var dates = false
 
-    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {

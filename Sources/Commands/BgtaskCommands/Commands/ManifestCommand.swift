@@ -53,7 +53,7 @@ struct FromPlistCommand: ParsableCommand {
             "Write the manifest to this new file. The default is standard output.", valueName: "file"))
     var output: String?
 
-    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {

@@ -40,7 +40,7 @@ struct NewCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The SDK package, for the template swift.", valueName: "directory"))
     var sdk: String?
 
-    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {

@@ -22,7 +22,7 @@ struct RecordCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The state directory of the host.", valueName: "directory"))
     var state: String?
 
-    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {

@@ -32,7 +32,7 @@ struct SignCommand: ParsableCommand {
         help: ArgumentHelp("Make a pair of keys, and write the secret one to this file.", valueName: "file"))
     var newKey: String?
 
-    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {

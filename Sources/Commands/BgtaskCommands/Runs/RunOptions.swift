@@ -47,7 +47,7 @@ struct RunOptions: ParsableArguments {
             "Draw only this day; the first one is 1. The default is all days.", valueName: "number"))
     var day: Int?
 
-    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {

@@ -2,7 +2,7 @@ import LinuxSystem
 
 /// The directories of the private host that `bgtask dev` starts: plugins, manifests, state and socket.
 public struct DevelopmentFolder: Sendable {
-    /// The number of bytes that are read of each installed file: 1 GiB.
+    /// The greatest size of an installed file: 1 GiB; a larger one is refused.
     private static let largestLibrary = 1 << 30
 
     /// A temporary directory, which is removed after the host has ended.
@@ -63,7 +63,7 @@ public struct DevelopmentFolder: Sendable {
                 try DirectoryTree.remove(directory)
                 try DirectoryTree.make(directory, mode: 0o755)
                 for file in files {
-                    let bytes = try FileContents.read(file, limit: Self.largestLibrary)
+                    let bytes = try FileContents.read(file, atMost: Self.largestLibrary)
                     let target = file.split(separator: "/").last.map(String.init) ?? "file"
                     try FileContents.create("\(directory)/\(target)", bytes, mode: 0o755)
                 }

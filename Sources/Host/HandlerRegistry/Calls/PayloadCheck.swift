@@ -91,7 +91,7 @@ extension TaskDeclaration {
         // A handler in a plugin may read undeclared keys; a call can't.
         if call != nil {
             for key in decoded.values.keys.sorted() where payload[key] == nil {
-                findings.append("the manifest declares no key '\(key.shortened)'")
+                findings.append("the manifest declares no key '\(key.shortened)' for this task")
             }
         }
         guard !findings.isEmpty else { return }

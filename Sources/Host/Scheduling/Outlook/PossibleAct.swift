@@ -11,7 +11,8 @@ struct PossibleAct: Sendable {
         case conditions(@Sendable (inout Conditions) -> Void)
         /// Anything else that the scheduler learns by an event.
         case event(SchedulerEvent)
-        /// Not known in advance, as after the repair of a sensor. The headline then promises nothing.
+        /// Not known in advance, as after the repair of a sensor. The headline, the first line of `explain`,
+        /// then does not say what follows.
         case unknown
     }
 

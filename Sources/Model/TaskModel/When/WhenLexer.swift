@@ -57,7 +57,7 @@ enum WhenLexer {
         let next = index + 1 < scalars.count ? scalars[index + 1] : nil
         let column = start + 1
         if isLetter(first) {
-            let text = run { isLetter($0) || isDigit($0) || $0 == "." || $0 == "-" || $0 == "_" }
+            let text = run(isInName)
             return WhenToken(kind: .name, text: text, column: column)
         }
         if isDigit(first) || (first == "-" && next.map(isDigit) == true) {
@@ -89,8 +89,8 @@ enum WhenLexer {
             case "&": "Write 'and'"
             case "|": "Write 'or'"
             case "!" where next.map(isLetter) == true:
-                "Write not "
-                    + String(String.UnicodeScalarView(scalars[index...].prefix { isLetter($0) || $0 == "." }))
+                "Write 'not "
+                    + String(String.UnicodeScalarView(scalars[index...].prefix(while: isInName))) + "'"
             case "!": "Write 'not', or '!=' to compare"
             case "%": "Write the sign directly after its number: 40%"
             default: "Use names, numbers, texts, comparisons and parentheses"
@@ -117,6 +117,10 @@ enum WhenLexer {
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
         ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+    }
+
+    private static func isInName(_ scalar: Unicode.Scalar) -> Bool {
+        isLetter(scalar) || isDigit(scalar) || scalar == "." || scalar == "-" || scalar == "_"
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }

@@ -6,7 +6,7 @@ import Foundation
 struct ProcessLook {
     /// The result of one look.
     enum Finding {
-        /// A thread runs, can run, or waits for time to pass or for a file, or a timer fires soon.
+        /// A thread runs, can run, sleeps or waits for a file, or a timer fires soon.
         case busy
         /// Every thread waits for another one, but something outside the process may wake one: a socket is
         /// open, or /proc could not be read.
@@ -61,7 +61,7 @@ struct ProcessLook {
     // MARK: Threads
 
     /// The system calls in which a thread waits for another thread, or for descriptors, which are examined
-    /// separately.
+    /// separately. The look does not see whether such a call has a timeout.
     ///
     /// They are futex, epoll_wait, epoll_pwait, epoll_pwait2, poll and ppoll, by the kernel's numbers, which
     /// never change.
