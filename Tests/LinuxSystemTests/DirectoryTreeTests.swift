@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskHostTestSupport
 import Testing
 
-@Suite struct DirectoryTreeTests {
+@Suite(.system) struct DirectoryTreeTests {
     let base = FileManager.default.temporaryDirectory.appendingPathComponent("bgtask-\(UUID().uuidString)")
         .path
 

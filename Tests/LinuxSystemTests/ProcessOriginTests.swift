@@ -3,7 +3,7 @@ import LinuxSystem
 import Testing
 
 /// Which processes are said to belong to launches; `sleep` plays the client and `sh` its shell.
-@Suite struct ProcessOriginTests {
+@Suite(.system) struct ProcessOriginTests {
     /// A shell and the command in it, both of which run until ``end()``.
     private struct Shell {
         let process = Process()

@@ -45,7 +45,8 @@ public struct CalendarExpression: Hashable, Sendable {
         isEveryHour = time.isEveryHour
     }
 
-    /// The time between two successive times, if it is always a minute, an hour or a day; `nil` for other expressions.
+    /// The time between two successive times, if it is always a minute, an hour or a day; `nil` for other
+    /// expressions.
     ///
     /// Changes of clocks do not count.
     public var fixedPeriod: Duration? {

@@ -50,8 +50,8 @@ static bool remove_simple(struct tree *tree, int parent, const char *name) {
     int code = errno;
     if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
         return true;
-    // If the entry is no directory, the first error says why it stays. If it was one at the first call, it was
-    // exchanged, and the next pass finds what is there now.
+    // If the entry is no directory, the first error says why it stays. If it was one at the first call, it
+    // was exchanged, and the next pass finds what is there now.
     if (errno == ENOTDIR)
         tree->failure = code == EISDIR ? 0 : code;
     else if (errno != ENOTEMPTY && errno != EEXIST)

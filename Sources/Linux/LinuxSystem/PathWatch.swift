@@ -14,7 +14,8 @@ public final class PathWatch: Sendable {
         /// These paths changed, and then there was no change for ``PathWatch/quietPeriod``, or
         /// ``PathWatch/longestWait`` has passed.
         case changed(Set<String>)
-        /// The kernel refuses to watch a path, because all watches that it permits are in use, or because of missing permissions.
+        /// The kernel refuses to watch a path, because all watches that it permits are in use, or because of
+        /// missing permissions.
         ///
         /// This is reported once, and again only after the path could be watched in the meantime.
         case unwatchable(String, SystemCallError)

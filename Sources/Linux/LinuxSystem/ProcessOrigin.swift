@@ -48,8 +48,8 @@ public enum ProcessOrigin: Equatable, Sendable {
 /// Finds out where processes come from.
 ///
 /// It remembers processes that do not descend from the launcher, because they never will. So the ancestors of
-/// a shell are examined once, and each command in it only up to the shell. It remembers none on kernels before
-/// 6.9, which can't tell a process from a later one with the same number.
+/// a shell are examined once, and each command in it only up to the shell. It remembers none on kernels
+/// before 6.9, which can't tell a process from a later one with the same number.
 public final class ProcessOrigins: Sendable {
     private let memory: Mutex<Memory>
 
@@ -66,6 +66,7 @@ public final class ProcessOrigins: Sendable {
     ///   - launched: The processes of the host's launches.
     ///   - whileHeld: Called before it is certain that the number still means the process. What it reads
     ///     about the number is right if the result is ``ProcessOrigin/elsewhere``.
+    /// - Returns: Where the process comes from.
     public func origin(
         of pid: Int32, _ handle: ProcessHandle?, among launched: LaunchedProcesses,
         whileHeld: () -> Void = {}
@@ -129,9 +130,7 @@ public final class ProcessOrigins: Sendable {
     /// Walks from a process to its ancestors, until the launcher, a remembered process or the first process.
     ///
     /// Each ancestor is opened before its number is used. If its child then still names it as the parent, the
-    /// number means this ancestor.
-    ///
-    /// - Parameter identities: Gets the processes of the walk.
+    /// number means this ancestor. The identities of all of them are added to `identities`.
     private func search(
         from pid: Int32, _ handle: ProcessHandle, _ launcher: Int32, _ launched: LaunchedProcesses,
         _ identities: inout [UInt64]

@@ -127,7 +127,9 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
 
 /// The reason why a text is not an identifier.
 public struct IdentifierError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong. Of a space, a control character or a character outside ASCII, it shows the first byte.
+    /// What is wrong.
+    ///
+    /// Of a space, a control character or a character outside ASCII, it shows the first byte.
     public let finding: String
 
     /// The finding, followed by the rule.

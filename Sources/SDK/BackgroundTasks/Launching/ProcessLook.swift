@@ -61,7 +61,9 @@ struct ProcessLook {
     // MARK: Threads
 
     /// The system calls in which a thread waits for another thread, or for descriptors, which are examined
-    /// separately. The look does not see whether such a call has a timeout.
+    /// separately.
+    ///
+    /// The look does not see whether such a call has a timeout.
     ///
     /// They are futex, epoll_wait, epoll_pwait, epoll_pwait2, poll and ppoll, by the kernel's numbers, which
     /// never change.
