@@ -194,10 +194,10 @@ final class ScriptedHost: HostControl {
         return Cancellation(requests: [RequestID(rawValue: 17)], launches: [LaunchID(rawValue: 42)])
     }
 
-    func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
-        -> SimulatedLaunch
-    {
-        try note("simulate \(identifier) \(debug)")
+    func simulateLaunch(
+        _ identifier: TaskIdentifier, debug: Bool, learn: Bool
+    ) async throws(SubmissionError) -> SimulatedLaunch {
+        try note("simulate \(identifier) \(debug)\(learn ? " learn" : "")")
         let record = Self.record(Self.request(TaskSubmission(identifier: identifier, origin: .simulated)))
         script.withLock { $0.onSimulate }(self, record)
         return SimulatedLaunch(record: record, processIdentifier: debug ? 4711 : nil)

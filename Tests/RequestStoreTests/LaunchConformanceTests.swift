@@ -101,6 +101,9 @@ import Testing
             report.stall = .init(seconds: 60, cpuSeconds: 0.5, unitsPerMinute: 4, waitsIn: "futex")
             report.notes = ["a note"]
             end.termination = report
+            end.calls = ObservedCalls(
+                calls: [.init(name: "openat", subject: "/etc/é", use: .read, isRefused: true, count: 3)],
+                further: 2, isComplete: true)
             // These two values decide whether the request is put back; the store does not keep them.
             end.completion = false
             end.neverListened = true

@@ -58,6 +58,7 @@ import Testing
         Row(SpawnFailedMessage.self),
         Row(UnkillableMessage.self),
         Row(PreparedMessage.self),
+        Row(ObservedMessage.self),
     ]
 
     @Test func `every message has the fields that the runner's table gives it`() throws {

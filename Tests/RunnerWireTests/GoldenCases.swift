@@ -152,6 +152,11 @@ extension GoldenCase {
                 launch: 42, finding: "clone3: Resource temporarily unavailable (11)", isShortage: true)),
         GoldenCase("prepared", PreparedMessage(template: 3)),
         GoldenCase("prepared-refused", PreparedMessage(template: 3, finding: "no")),
+        GoldenCase(
+            "observed",
+            ObservedMessage(
+                launch: 42, call: "openat", subject: "/etc/é", use: .read, isRefused: true, count: 3)),
+        GoldenCase("observed-further", ObservedMessage(launch: 42, call: nil, count: 7)),
         GoldenCase("unkillable", UnkillableMessage(launch: 42)),
     ]
 

@@ -106,12 +106,14 @@ public protocol HostControl: Sendable {
     ///
     /// The launch runs the task's pending request, or else a new request with the manifest's values. With
     /// `debug`, the task stops before its handler, and the method returns when it has stopped. While a
-    /// debugger traces the task, its lease, its progress limit and its grace period are paused.
+    /// debugger traces the task, its lease, its progress limit and its grace period are paused. With `learn`,
+    /// the record of the launch contains what it used of its grants.
     ///
     /// - Throws: `notPermitted` if no manifest has the identifier, `unavailable` if the task already
     ///   runs or could not start.
-    func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
-        -> SimulatedLaunch
+    func simulateLaunch(
+        _ identifier: TaskIdentifier, debug: Bool, learn: Bool
+    ) async throws(SubmissionError) -> SimulatedLaunch
 
     /// Asks running launches to stop.
     ///

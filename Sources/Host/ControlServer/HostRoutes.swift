@@ -81,6 +81,7 @@ struct HostRoutes {
                 return SecurityMessage(
                     manifest.bundle,
                     SecurityGrade(.init(sandbox: manifest.sandbox, isolation: isolation, user: user)),
+                    sandbox: manifest.sandbox,
                     refusal: refusal.map { "\($0.finding). \($0.remedy)" })
             }
     }

@@ -18,11 +18,12 @@ public enum ManifestLinter {
     ///   - search: Where the libraries of calls are searched first; `nil` means the plugins directory.
     ///   - machine: The layers of the sandbox that this machine has. A manifest that counts on another one
     ///     gets a warning. `nil` checks nothing.
+    ///   - looksUpGrants: Whether to warn of `read` and `write` grants whose files this machine lacks.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
     public static func lint(
         files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
         signatures: SignatureRule = SignatureRule(), calls search: CallSearch? = nil,
-        machine: Set<SandboxLayer>? = nil
+        machine: Set<SandboxLayer>? = nil, looksUpGrants: Bool = false
     ) -> [ManifestProblem] {
         var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
@@ -45,6 +46,7 @@ public enum ManifestLinter {
             problems += found
             guard let read else { continue }
             entries.append((file, read))
+            if looksUpGrants { problems += GrantedFiles.problems(of: read.manifest.sandbox, file) }
             if let machine {
                 let isolation = IsolationReport(groupKill: .noFork, layers: [], sandbox: machine)
                 problems += read.manifest.isolationProblem(file, isolation).map { [$0] } ?? []

@@ -12,7 +12,8 @@ extension HostCore {
             push(to: bundle, payload, priority, call, asked, isRescanned)
         case .open(let bundle): open(bundle, call, asked, isRescanned)
         case .cancel(let target): cancel(target, call)
-        case .simulate(let identifier, let debug): simulate(identifier, call, debug: debug)
+        case .simulate(let identifier, let debug, let learn):
+            simulate(identifier, call, debug: debug, learn: learn)
         case .expire(let target, let reason): expire(target, reason, call)
         case .change(let bundle, let change): self.change(bundle, change, call)
         case .pause(let order): pause(order, call)
@@ -171,7 +172,9 @@ extension HostCore {
 
     // MARK: Simulated launches
 
-    private mutating func simulate(_ identifier: TaskIdentifier, _ call: CallID, debug: Bool) {
+    private mutating func simulate(
+        _ identifier: TaskIdentifier, _ call: CallID, debug: Bool, learn: Bool
+    ) {
         if let other = launches.launch(of: identifier) {
             return refuse(
                 call,
@@ -181,15 +184,15 @@ extension HostCore {
                     remedy: "Wait for it, or stop it with 'bgtask expire \(other.record.id)'"))
         }
         if let waiting = requests.request(of: identifier), !requests.withdrawing.contains(waiting.id) {
-            return simulate(waiting, call, debug: debug)
+            return simulate(waiting, call, debug: debug, learn: learn)
         }
         submit(
             TaskSubmission(identifier: identifier, origin: .simulated),
-            for: .simulation(call, debug: debug))
+            for: .simulation(call, debug: debug, learn: learn))
     }
 
-    mutating func simulate(_ request: TaskRequest, _ call: CallID, debug: Bool) {
-        requests.waitForLaunch(of: request.id, .init(call: call, debug: debug))
+    mutating func simulate(_ request: TaskRequest, _ call: CallID, debug: Bool, learn: Bool) {
+        requests.waitForLaunch(of: request.id, .init(call: call, debug: debug, learn: learn))
         if requests.starting[request.id] == nil { feed(.simulate(request.id)) }
     }
 

@@ -129,6 +129,8 @@ extension HostCore {
         launch.client = client
         launch.libraryCopies = handler?.libraryCopies ?? []
         launch.isDebugged = waiters.contains(where: \.debug)
+        // A retry shows what the sandbox refused, so that the author need not try again for that.
+        launch.isLearning = waiters.contains(where: \.learn) || request.failures > 0
         launches.insert(launch)
         emit(.publish(.launchStarted(record)))
         log(
@@ -191,6 +193,7 @@ extension HostCore {
                 place: place, environment: surroundings.taskEnvironment, priority: launch.priority)
             order.conditions = launch.conditions
             order.isDebugged = launch.isDebugged
+            if launch.isLearning { order.observation = .all }
             emit(.launch(order))
             if launch.isCPURelaxed { setCPULimit(id) }
         }

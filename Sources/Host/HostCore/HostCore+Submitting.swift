@@ -303,7 +303,8 @@ extension HostCore {
         switch submitter {
         case .call(let call): answer(call, .accepted(acceptance))
         case .handler(let id, let call): emit(.reply(id, call: call, .success([acceptance.request])))
-        case .simulation(let call, let debug): simulate(acceptance.request, call, debug: debug)
+        case .simulation(let call, let debug, let learn):
+            simulate(acceptance.request, call, debug: debug, learn: learn)
         case .installation(let bundle, let hash):
             store(
                 .remember(.launchedApp(bundle, libraryHash: hash)),
@@ -317,7 +318,7 @@ extension HostCore {
     ) {
         let identifier = submission.identifier
         switch submitter {
-        case .call(let call), .simulation(let call, _):
+        case .call(let call), .simulation(let call, _, _):
             log(.notice, "refused: \(error)", identifier: identifier)
             refuse(call, error)
         case .handler(let id, let call):

@@ -186,8 +186,9 @@ public enum HostCall: Sendable {
     /// Cancel pending requests and stop launches under way. Answer: `cancelled`.
     case cancel(ControlTarget)
     /// Start a task in spite of most policies, as `bgtask launch` does. With `debug`, the answer comes when
-    /// the task has stopped before its handler. Answer: `simulated`.
-    case simulate(TaskIdentifier, debug: Bool)
+    /// the task has stopped before its handler. With `learn`, the launch's record contains what it used of
+    /// its grants. Answer: `simulated`.
+    case simulate(TaskIdentifier, debug: Bool, learn: Bool = false)
     /// Stop running launches. Answer: `expiring`.
     case expire(ControlTarget, Reason)
     /// Change the state of a bundle: a use, a dismissal, the refresh switch or the budget. Answer: `bundle`.

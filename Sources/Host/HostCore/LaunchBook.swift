@@ -25,6 +25,8 @@ struct OpenLaunch: Sendable {
     let isAtMostOnce: Bool
     /// Whether the launch stops before its handler, for a debugger.
     var isDebugged = false
+    /// Whether the launch's record contains what it used of its grants.
+    var isLearning = false
     /// Whether the CPU limit of the launch is lifted.
     var isCPURelaxed = false
     /// Whether the scheduler was notified of the launch's end, so that another launch may have its slot.

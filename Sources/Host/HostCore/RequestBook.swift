@@ -46,6 +46,8 @@ struct RequestBook: Sendable {
         /// Whether the launch stops before its handler, for a debugger; then the caller waits until it has
         /// stopped.
         var debug: Bool
+        /// Whether the launch's record contains what it used of its grants.
+        var learn: Bool
     }
 
     /// The requests that the store has not accepted yet, but will accept unless a write fails.

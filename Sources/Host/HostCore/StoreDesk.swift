@@ -7,7 +7,7 @@ enum Submitter: Sendable {
     /// A handler under way; `call` is the handler's own number of its call.
     case handler(LaunchID, call: UInt64)
     /// A caller of `bgtask launch`.
-    case simulation(CallID, debug: Bool)
+    case simulation(CallID, debug: Bool, learn: Bool)
     /// The host itself, which launches a new or changed app; the hash is that of its library.
     case installation(BundleIdentifier, libraryHash: String)
     /// The schedule of a manifest.

@@ -7,6 +7,8 @@ struct IsolationProbe: Sendable {
     let report: IsolationReport
     /// The parent of this host's cgroups; `nil` if cgroups are not used.
     let groups: ControlGroup?
+    /// Whether the launcher gets reports of the calls that the filter refuses.
+    let reportsCalls: Bool
 
     /// Advice for a host that has no cgroup of its own.
     static let howToGetGroup =
@@ -46,10 +48,12 @@ struct IsolationProbe: Sendable {
         }
         groups = used == .cgroup ? base : nil
         let sandbox = Self.probeSandbox(runnerPath)
+        let reports = Self.probeReports(runnerPath)
+        reportsCalls = reports.isAvailable
         report = IsolationReport(
             groupKill: used,
             layers: layers + (groups.map(Self.delegate(to:)) ?? [])
-                + SandboxLayer.allCases.compactMap { sandbox[$0] },
+                + SandboxLayer.allCases.compactMap { sandbox[$0] } + [reports],
             sandbox: Set(sandbox.filter(\.value.isAvailable).keys))
     }
 
@@ -126,6 +130,17 @@ struct IsolationProbe: Sendable {
                 finding: failure.map { "\($0); \(layer.lossWithoutIt)" } ?? "an attempt succeeded")
         }
         return layers
+    }
+
+    /// Tries whether the kernel reports refused calls to the launcher.
+    private static func probeReports(_ runnerPath: String) -> IsolationReport.Layer {
+        let failure = failure(of: "reports", runnerPath)
+        return IsolationReport.Layer(
+            name: "record of refused calls", isAvailable: failure == nil,
+            finding: failure.map {
+                "\($0); launches do not record what the sandbox refuses. This requires Linux 5.5, and no "
+                    + "container whose own filter reports calls"
+            } ?? "an attempt succeeded")
     }
 
     private static func failure(of isolation: String, _ runnerPath: String) -> String? {

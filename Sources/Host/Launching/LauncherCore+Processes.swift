@@ -82,6 +82,8 @@ extension LauncherCore {
             tell(.unkillable(launch.id))
         case .prepared(let message):
             prepared(message)
+        case .observed(let message):
+            if let launch = launches[message.launch] { observed(message, launch) }
         }
     }
 
@@ -172,21 +174,25 @@ extension LauncherCore {
             EndedLaunch(
                 id: launch.id, end: end, at: moments.now(), cpuTime: cpuTime,
                 cpuIsLowerBound: isLowerBound && launch.pid != nil, peakMemory: peakMemory),
-            draft(of: launch, end, peak: peakMemory))
+            draft(of: launch, end, peak: peakMemory), observation(of: launch))
     }
 
-    /// Reports the end of a launch, after its termination report is made if it needs one.
-    private func report(_ ended: EndedLaunch, _ draft: TerminationDraft?) {
-        guard let draft else {
+    /// Reports the end of a launch, after its termination report is made and its calls are judged, if it
+    /// needs that.
+    private func report(_ ended: EndedLaunch, _ draft: TerminationDraft?, _ calls: CallJudge?) {
+        guard draft != nil || calls != nil else {
             tell(.ended(ended))
             return
         }
         openReports += 1
         Self.reports.async { [self] in
-            let end = draft.finished()
+            var end = draft?.finished() ?? ended.end
+            end.calls = calls?.judged()
+            let final = end
             loop.execute { [self] in
                 var ended = ended
-                ended.end = end
+                ended.end = final
+                tellRefusals(of: ended)
                 tell(.ended(ended))
                 openReports -= 1
                 if openReports == 0, awaitsReports { conclude() }

@@ -65,6 +65,7 @@ extension LauncherCore {
         }
         message.network = declaration.network
         message.subprocesses = declaration.subprocesses
+        message.observation = reportsCalls ? order.observation : nil
         message.read = order.place.grants.read + runPaths.paths(for: order)
         message.write =
             [order.place.dataDirectory, order.place.temporaryParent ?? order.place.temporaryDirectory]
@@ -133,7 +134,7 @@ extension LauncherCore {
     /// Retires the loaded template that was not used for longest, if there are more than
     /// ``maximumTemplates``.
     ///
-    /// Each template costs the launcher up to four descriptors for as long as it is kept. A template that is
+    /// Each template costs the launcher up to five descriptors for as long as it is kept. A template that is
     /// still loading is never retired.
     private func retireSurplus() {
         guard book.templates.count > maximumTemplates,

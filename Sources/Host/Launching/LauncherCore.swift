@@ -13,6 +13,8 @@ final class LauncherCore: @unchecked Sendable {
     let isolation: GroupKill
     /// The layers of the sandbox that this machine has.
     let sandbox: Set<SandboxLayer>
+    /// Whether the launcher gets reports of the calls that the filter refuses.
+    let reportsCalls: Bool
     /// The paths of libraries that plugins load from other directories than the system's.
     var runPaths = RunPathBook()
     let cores = ProcessorCount.available
@@ -57,7 +59,8 @@ final class LauncherCore: @unchecked Sendable {
 
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
-        sandbox: Set<SandboxLayer>, templateIdleTime: Duration, maximumTemplates: Int, answerTime: Duration,
+        sandbox: Set<SandboxLayer>, reportsCalls: Bool = true, templateIdleTime: Duration,
+        maximumTemplates: Int, answerTime: Duration,
         onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
         answers = AnswerWatch(answerTime: answerTime)
@@ -66,6 +69,7 @@ final class LauncherCore: @unchecked Sendable {
         self.isolation = isolation
         self.groups = groups
         self.sandbox = sandbox
+        self.reportsCalls = reportsCalls && sandbox.contains(.seccomp)
         self.templateIdleTime = templateIdleTime
         self.maximumTemplates = maximumTemplates
         self.onEvent = onEvent

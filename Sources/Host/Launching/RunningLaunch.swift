@@ -22,6 +22,10 @@ final class RunningLaunch: @unchecked Sendable {
     /// Whether a kill was sent, after which the group can't be used again.
     var wasKilled = false
 
+    /// The calls that the launcher reported, and how many more there were.
+    var calls: [ObservedCalls.Call] = []
+    var furtherCalls = 0
+
     // MARK: Pipes
     var control: ControlPipe?
     var encoder = FrameEncoder()

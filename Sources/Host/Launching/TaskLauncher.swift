@@ -34,6 +34,9 @@ public final class TaskLauncher: Sendable {
         /// The layers of the sandbox that are left out, although the machine has them; only tests, which
         /// check what each layer holds, leave any out.
         var withoutLayers: Set<SandboxLayer> = []
+        /// Whether the record of a launch contains the calls that the sandbox refused; only tests and
+        /// benchmarks, which compare, leave that out.
+        var recordsCalls = true
         /// The source of the clocks.
         public var moments: any MomentSource
         /// Called on any thread if an earlier launcher still holds the lock; ``start()`` then waits for it.
@@ -131,6 +134,7 @@ public final class TaskLauncher: Sendable {
         let core = LauncherCore(
             loop: loop, moments: configuration.moments, isolation: probe.report.groupKill, groups: groups,
             sandbox: probe.report.sandbox.subtracting(configuration.withoutLayers),
+            reportsCalls: probe.reportsCalls && configuration.recordsCalls,
             templateIdleTime: configuration.templateIdleTime,
             maximumTemplates: configuration.maximumTemplates
                 ?? Self.maximumTemplates(descriptors: DescriptorLimit.raise()),
@@ -147,7 +151,7 @@ public final class TaskLauncher: Sendable {
 
     /// The largest number of templates for a limit of descriptors: a sixteenth of it, 4 through 1000.
     ///
-    /// A template with its standby has four descriptors in the launcher, so templates take at most a quarter
+    /// A template with its standby has five descriptors in the launcher, so templates take at most a third
     /// of the limit. The rest is the reserve for launches, which need up to ten each, and for the host's
     /// connections and store. The launcher's poll has room for 1024 templates. `nil`, an unknown limit,
     /// counts as 1024.

@@ -10,6 +10,7 @@ struct TemplateKey: Hashable, Sendable {
     let executable: String?
     let environment: [String]
     let sandbox: SandboxDeclaration
+    let observation: CallObservation
     let grants: FileGrants
     let temporaryParent: String
     let niceness: Int
@@ -25,6 +26,7 @@ struct TemplateKey: Hashable, Sendable {
         executable = order.place.executable
         environment = order.environment
         sandbox = order.handler.manifest.sandbox
+        observation = order.observation
         grants = order.place.grants
         temporaryParent = order.place.temporaryParent ?? order.place.temporaryDirectory
         niceness = order.priority.nice

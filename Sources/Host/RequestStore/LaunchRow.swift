@@ -76,14 +76,15 @@ enum LaunchRow {
             sql: """
                 UPDATE launches SET state = 'ended', ended_ms = ?, outcome = ?, reason = ?, message = ?,
                     signal = ?, exit_status = ?, phase = ?, code = ?, leftovers = ?, cpu_ns = ?,
-                    cpu_is_lower_bound = ?, peak_memory = ?, report = ?, termination = ?
+                    cpu_is_lower_bound = ?, peak_memory = ?, report = ?, termination = ?, calls = ?
                 WHERE id = ?
                 """
         ).execute(arguments: [
             ended.at.wall.milliseconds, end.outcome.rawValue, end.reason?.rawValue,
             StoredText.encode(end.message), end.signal, end.exitStatus, end.phase?.rawValue, end.code,
             end.leftovers, ended.cpuTime.wholeNanoseconds, ended.cpuIsLowerBound, ended.peakMemory?.bytes,
-            StoredText.encode(end.report), StoredTermination.encode(end.termination), ended.id.rawValue,
+            StoredText.encode(end.report), StoredTermination.encode(end.termination),
+            StoredTermination.encode(end.calls), ended.id.rawValue,
         ])
     }
 
@@ -132,7 +133,8 @@ enum LaunchRow {
             outcome: outcome, reason: try StoredWord.decodeOptional(row, "reason"),
             message: try StoredText.decodeOptional(row, "message"))
         end.report = try StoredText.decodeOptional(row, "report")
-        end.termination = try StoredTermination.decode(row)
+        end.termination = try StoredTermination.decode(row, "termination")
+        end.calls = try StoredTermination.decode(row, "calls")
         end.signal = try row.decode(forColumn: "signal")
         end.exitStatus = try row.decode(forColumn: "exit_status")
         end.phase = try StoredWord.decodeOptional(row, "phase")

@@ -78,6 +78,9 @@ enum StoreSchema {
         migrator.registerMigration("9 termination reports") { db in
             try db.execute(sql: "ALTER TABLE launches ADD COLUMN termination ANY")
         }
+        migrator.registerMigration("10 calls of launches") { db in
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN calls ANY")
+        }
         return migrator
     }
 

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import TaskModel
 
-/// Reads and writes termination reports, as JSON.
+/// Reads and writes termination reports and observed calls, as JSON.
 enum StoredTermination {
-    static func encode(_ report: TerminationReport?) -> DatabaseValue {
+    static func encode(_ report: (some Encodable)?) -> DatabaseValue {
         guard let report else { return .null }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -14,9 +14,9 @@ enum StoredTermination {
         return StoredText.encode(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// The report of a row; a report that an older or newer host wrote differently counts as none.
-    static func decode(_ row: Row) throws -> TerminationReport? {
-        guard let text = try StoredText.decodeOptional(row, "termination") else { return nil }
-        return try? JSONDecoder().decode(TerminationReport.self, from: Data(text.utf8))
+    /// The value in a column; one that an older or newer host wrote differently counts as none.
+    static func decode<Value: Decodable>(_ row: Row, _ column: String) throws -> Value? {
+        guard let text = try StoredText.decodeOptional(row, column) else { return nil }
+        return try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
     }
 }

@@ -5,6 +5,10 @@ extension YAMLNode {
     /// Reads text; a number, `true`, `false` or null without quotes is refused, because YAML gives it another
     /// type.
     public func text(_ what: String, _ problems: ProblemList) -> String? {
+        if case .scalar("~", isPlain: true) = value {
+            problems.error(place, "\(what) must be text, but '~' alone means null in YAML", "Quote it: '~'")
+            return nil
+        }
         guard case .scalar(let text, let isPlain) = value, !isNull else {
             problems.error(place, "\(what) must be text, found \(found)", nil)
             return nil

@@ -59,10 +59,10 @@ extension TaskHost {
     }
 
     /// Starts a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
-    public func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
-        -> SimulatedLaunch
-    {
-        try await ask(.simulate(identifier, debug: debug)).value {
+    public func simulateLaunch(
+        _ identifier: TaskIdentifier, debug: Bool, learn: Bool
+    ) async throws(SubmissionError) -> SimulatedLaunch {
+        try await ask(.simulate(identifier, debug: debug, learn: learn)).value {
             if case .simulated(let launch) = $0 { launch } else { nil }
         }
     }

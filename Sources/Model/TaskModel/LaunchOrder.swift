@@ -22,6 +22,8 @@ public struct LaunchOrder: Sendable {
     public var isDebugged = false
     /// Whether the launch gets a newly executed process instead of a clone of a template.
     public var isFresh = false
+    /// Which calls of the launch are recorded.
+    public var observation = CallObservation.refused
 
     /// Makes an order for a launch without a debugger and without conditions.
     public init(

@@ -69,6 +69,8 @@ public struct LaunchEnd: Equatable, Sendable {
     public var report: String?
     /// What the processes did at the fatal moment; `nil` for ends that need no such report.
     public var termination: TerminationReport?
+    /// The calls that the sandbox refused, and those that a learning run observed; `nil` if there are none.
+    public var calls: ObservedCalls?
     /// The value that the handler passed when it completed; `nil` if it did not complete.
     ///
     /// The host puts an expired request back only if this is `nil`; see ``PutBackRule``.

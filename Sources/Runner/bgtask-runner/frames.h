@@ -62,6 +62,7 @@ enum message_kind {
     MESSAGE_SPAWN_FAILED = 0x55,
     MESSAGE_UNKILLABLE = 0x56,
     MESSAGE_PREPARED = 0x57,
+    MESSAGE_OBSERVED = 0x58,
 };
 
 /** The types of a field's value. */
@@ -77,7 +78,7 @@ struct field_rule {
 };
 
 /** The largest number of fields in one message; at most 32, because a set of fields is a 32-bit number. */
-#define MESSAGE_FIELDS_MAX 20u
+#define MESSAGE_FIELDS_MAX 24u
 
 /** The rule for one message, from Documentation/RunnerProtocol.md. */
 struct message_rule {

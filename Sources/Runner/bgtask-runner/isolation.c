@@ -154,6 +154,8 @@ int isolation_message(const struct settings *settings) {
 /* The seccomp filter that forbids new processes, in the kernel's form. It is built once in a template;
  * every clone inherits it. */
 static struct sock_fprog no_fork_filter;
+/* Whether the large filter reports new processes to the launcher. This filter must then not refuse them first. */
+static bool forks_are_reported;
 
 /* Reads the whole contents of a memfd; NULL if there is no memory. */
 static void *read_all(int file, size_t *length) {
@@ -196,12 +198,17 @@ bool isolation_prepare_no_fork(void) {
         return false;
     // A filter cannot read the flags of clone3, because they are in memory. With ENOSYS, libraries use clone
     // instead.
-    bool done = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fork), 0) == 0 &&
-                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0) == 0 &&
-                seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
-                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0 &&
-                refuse_signals(filter);
+    bool done =
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 && refuse_signals(filter);
+    if (forks_are_reported)
+        done = done &&
+               seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, CLONE_PARENT)) == 0;
+    else
+        done = done && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fork), 0) == 0 &&
+               seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0) == 0 &&
+               seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
     int file = done ? memfd_create("no-fork", MFD_CLOEXEC) : -1;
     size_t length = 0;
     if (file >= 0 && seccomp_export_bpf(filter, file) == 0)
@@ -223,7 +230,9 @@ bool isolation_complete_template(int file, struct sandbox *sandbox, char *findin
         return false;
     }
     free((void *)body.bytes);
-    return sandbox_restrict(sandbox, finding, size);
+    bool done = sandbox_restrict(sandbox, finding, size);
+    forks_are_reported = sandbox->listener >= 0 && !sandbox->subprocesses;
+    return done;
 }
 
 bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {

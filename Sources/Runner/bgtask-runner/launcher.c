@@ -107,7 +107,8 @@ static int shorter(int one, int other) {
 }
 
 static int loop_timeout(const struct launcher *launcher) {
-    int timeout = shorter(launches_timeout(launcher), templates_timeout(launcher));
+    int timeout = shorter(shorter(launches_timeout(launcher), templates_timeout(launcher)),
+                          observers_timeout(launcher));
     if (!launcher->draining)
         return timeout;
     int64_t left = (launcher->drain_deadline - now_nanoseconds()) / 1000000 + 1;
@@ -126,7 +127,7 @@ static void reap(struct launcher *launcher, int signals) {
 }
 
 static int run(struct launcher *launcher, int signals) {
-    static struct pollfd sources[2 + 1024];
+    static struct pollfd sources[2 + 4096];
     while (!(launcher->draining && is_over(launcher))) {
         size_t count = 0;
         sources[count++] = (struct pollfd){.fd = signals, .events = POLLIN};
@@ -136,8 +137,19 @@ static int run(struct launcher *launcher, int signals) {
         for (struct template *template = launcher->templates; template != NULL; template = template->next)
             if (count < sizeof(sources) / sizeof(sources[0]))
                 sources[count++] = (struct pollfd){.fd = template->socket, .events = POLLIN};
+        size_t observers = count;
+        for (struct observer *observer = launcher->observers; observer != NULL; observer = observer->next)
+            if (count < sizeof(sources) / sizeof(sources[0]))
+                sources[count++] = (struct pollfd){.fd = observers_descriptor(observer), .events = POLLIN};
         if (poll(sources, count, loop_timeout(launcher)) < 0 && errno != EINTR)
             return 71;
+        // Observers are added only below, so the list is still the one that was polled.
+        struct observer *observer = launcher->observers;
+        for (size_t i = observers; i < count && observer != NULL; i++) {
+            struct observer *next = observer->next;
+            observers_read(launcher, observer, sources[i].revents);
+            observer = next;
+        }
         // Answers come first, because a task may have ended before the answer of its template was read.
         for (struct template *template = launcher->templates; template != NULL; template = template->next)
             templates_read(launcher, template);

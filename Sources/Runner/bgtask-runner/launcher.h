@@ -43,7 +43,8 @@ struct template {
     int socket;      /**< The socket for the packets in template.h; -1 once closed. */
     int status_pipe; /**< The read end of its PID namespace's status pipe; -1 if none. */
     bool answered, cloneable, retired;
-    unsigned awaited; /**< The number of clone requests without an answer. */
+    bool has_sent_listener; /**< Whether the first packet has arrived. */
+    unsigned awaited;       /**< The number of clone requests without an answer. */
     int64_t deadline; /**< When it is killed unless it answers or ends, on CLOCK_MONOTONIC; 0 for never. */
     struct standby standby;
 };
@@ -67,10 +68,40 @@ struct launch {
     int wait_status;
     struct rusage usage;
     uint64_t leftovers;
+    struct observed *observed; /**< The calls that were reported, the newest first. */
+    unsigned observed_count;
+    uint64_t unlisted; /**< Reported calls for which the list had no room. */
+};
+
+/** A call that was reported, and how often. */
+struct observed {
+    struct observed *next;
+    char call[32];
+    char *subject; /**< What the call is about, such as a path; NULL if unknown. */
+    char use[12];  /**< How the call uses the subject, such as "read"; empty if unknown. */
+    bool refused;
+    uint64_t count;
+};
+
+/** A filter that reports calls, and the launcher's end of it. It lives as long as any process has the filter,
+ *  which can be longer than its template. */
+struct observer {
+    struct observer *next;
+    struct template *template; /**< NULL for a fresh task, and after the template has ended. */
+    uint64_t launch;           /**< The launch of a fresh task; 0 for a template. */
+    int socket;             /**< Where the listener arrives; -1 for a template, and after it has arrived. */
+    int listener;           /**< -1 before. */
+    struct sandbox sandbox; /**< Without its lists. */
+    int64_t second;         /**< When the present second began; calls wait if it brought too many. */
+    unsigned answered;
+    bool paused;
+    pid_t last_thread; /**< The thread of the last call, and its launch. */
+    uint64_t last_launch;
 };
 
 /** The state of the launcher. */
 struct launcher {
+    struct observer *observers;
     struct template *templates;
     struct launch *launches;
     struct outbox outbox;
@@ -86,7 +117,7 @@ struct launcher {
 int launcher_main(const char *lock_path);
 
 /* The files below are in layers; each calls only functions of later ones: launcher, spawning and
- * preparing, templates, standbys, launches, orphans, groups, reports. */
+ * preparing, templates, standbys, launches, observing, orphans, groups, reports. */
 
 /* launcher_reports.c */
 
@@ -163,6 +194,26 @@ void launches_reap(struct launcher *launcher);
  *  SIGCHLD. */
 int launches_timeout(const struct launcher *launcher);
 
+/* launcher_observing.c */
+
+/** Adds the observer of a template (`listener` is its listener) or of a fresh task (`socket` is where the
+ *  listener will arrive). Takes the descriptor. */
+void observers_add(struct launcher *launcher, struct template *template, uint64_t launch, int listener,
+                   int socket);
+/** The descriptor to poll for POLLIN; -1 if it must not be polled now. */
+int observers_descriptor(const struct observer *observer);
+/** Answers the calls that have been reported; `revents` is what poll returned for the descriptor. May free the
+ *  observer. */
+void observers_read(struct launcher *launcher, struct observer *observer, short revents);
+/** Milliseconds until a paused observer continues; -1 if there is none. */
+int observers_timeout(const struct launcher *launcher);
+/** Forgets a template that is freed. */
+void observers_forget(struct launcher *launcher, const struct template *template);
+/** Sends the calls of a launch to the host. */
+void observers_send(struct launcher *launcher, const struct launch *launch);
+/** Frees the calls of a launch. */
+void observers_drop(struct launch *launch);
+
 /* launcher_orphans.c */
 
 /** Reaps children that belong to no launch and no template: processes whose parent was a task that has
@@ -173,6 +224,8 @@ void launches_kill_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template, and are in no group of theirs: they moved
  *  themselves to another cgroup. Does nothing unless `look_for_strays` is set. */
 void launches_kill_strays(struct launcher *launcher);
+/** The launch in whose group a process is; NULL if there is none. */
+struct launch *launches_with_group_of(const struct launcher *launcher, pid_t pid);
 /** Whether a process is a task, a template or a standby of this launcher that was not reaped yet. */
 bool launches_own(const struct launcher *launcher, pid_t pid);
 

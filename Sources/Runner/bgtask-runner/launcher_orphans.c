@@ -55,21 +55,37 @@ static bool is_group(int group, const char *path, const char *membership) {
     return wanted > 1 && length >= wanted && strcmp(path + length - wanted, membership) == 0;
 }
 
-/* Whether a process is in a group of a launch or template. True also if this can't be found out, because the
- * process has ended. */
-static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
-    char path[64], line[4096];
+/* Reads the path of a process's group from /proc, with "0::" before it. */
+static bool read_group(pid_t pid, char *line, size_t size) {
+    char path[64];
     snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return true;
+        return false;
     bool found = false;
-    while (!found && fgets(line, sizeof(line), file) != NULL)
+    while (!found && fgets(line, (int)size, file) != NULL)
         found = strncmp(line, "0::", 3) == 0;
     fclose(file);
-    if (!found)
-        return true;
     line[strcspn(line, "\n")] = 0;
+    return found;
+}
+
+struct launch *launches_with_group_of(const struct launcher *launcher, pid_t pid) {
+    char line[4096] = "";
+    if (!read_group(pid, line, sizeof(line)))
+        return NULL;
+    for (struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
+        if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
+            return launch;
+    return NULL;
+}
+
+/* Whether a process is in a group of a launch or template. True also if this can't be found out, because the
+ * process has ended. */
+static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
+    char line[4096] = "";
+    if (!read_group(pid, line, sizeof(line)))
+        return true;
     for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
         if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
             return true;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* The descriptors that the task gets: its ends of the launch's pipes. */
@@ -82,7 +83,7 @@ static bool open_group(struct launch *launch, struct body body, char *finding, s
 
 /* Turns the new process of a fresh launch into a task. */
 static _Noreturn void become_task(const struct template *template, const struct task_ends *ends,
-                                  int status_end, bool subprocesses, int64_t since) {
+                                  int status_end, int listener_end, bool subprocesses, int64_t since) {
     char finding[512];
     int report = ends->descriptors[CLONE_REPORT];
     if (status_end >= 0 && !process_become_init(status_end, geteuid() != 0)) {
@@ -97,8 +98,9 @@ static _Noreturn void become_task(const struct template *template, const struct 
                     ends->descriptors[CLONE_STDERR],
                     ends->descriptors[CLONE_CONTROL],
                     report,
-                    message};
-    if (null < 0 || message < 0 || !isolation_arrange_descriptors(places, 6)) {
+                    message,
+                    listener_end};
+    if (null < 0 || message < 0 || !isolation_arrange_descriptors(places, 7)) {
         int code = errno;
         snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(code),
                  code);
@@ -109,6 +111,7 @@ static _Noreturn void become_task(const struct template *template, const struct 
     fcntl(TASK_CONTROL, F_SETFD, 0); // the task sets the flag again
     fcntl(TASK_REPORT, F_SETFD, 0);
     fcntl(TASK_MESSAGE, F_SETFD, 0);
+    fcntl(TASK_LISTENER, F_SETFD, 0);
     char since_text[24];
     snprintf(since_text, sizeof(since_text), "%lld", (long long)since);
     char *arguments[] = {"bgtask-runner",   "task",
@@ -127,15 +130,25 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
                       size_t size) {
     if (fresh || !template->cloneable) {
         int64_t since = now_nanoseconds();
-        int pidfd;
+        int pidfd, sockets[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+            snprintf(finding, size, "the task's process can't be created: socketpair: %s (%d)",
+                     strerror(errno), errno);
+            return false;
+        }
         pid_t pid = process_clone(status_end >= 0 ? process_namespace_flags() : 0, launch->group, &pidfd);
         if (pid == 0)
-            become_task(template, ends, status_end, subprocesses, since);
+            become_task(template, ends, status_end, sockets[1], subprocesses, since);
+        int code = errno;
+        close(sockets[1]);
+        errno = code;
         if (pid < 0) {
             snprintf(finding, size, "the task's process can't be created: clone3: %s (%d)", strerror(errno),
                      errno);
+            close(sockets[0]);
             return false;
         }
+        observers_add(launcher, template, launch->id, -1, sockets[0]);
         launches_cloned(launcher, launch, pid, pidfd, NULL, 0);
         return true;
     }

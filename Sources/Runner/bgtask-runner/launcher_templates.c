@@ -21,7 +21,8 @@ struct template *templates_find(struct launcher *launcher, uint64_t id) {
     return template;
 }
 
-static void destroy(struct template *template) {
+static void destroy(struct launcher *launcher, struct template *template) {
+    observers_forget(launcher, template);
     standbys_end(template);
     if (template->socket >= 0)
         close(template->socket);
@@ -84,7 +85,7 @@ static bool copy_message(struct settings *settings, struct body body) {
     return sandbox_parse(&settings->sandbox, body);
 }
 
-static struct template *parse(struct body body) {
+static struct template *parse(struct launcher *launcher, struct body body) {
     struct template *template = calloc(1, sizeof(*template));
     if (template == NULL)
         return NULL;
@@ -107,7 +108,7 @@ static struct template *parse(struct body body) {
     free(word);
     if (done)
         return template;
-    destroy(template);
+    destroy(launcher, template);
     return NULL;
 }
 
@@ -212,7 +213,7 @@ static bool start(struct template *template, char *finding, size_t size) {
 
 void templates_add(struct launcher *launcher, struct body body) {
     uint64_t id = body_number(body, 1, 0);
-    struct template *template = templates_find(launcher, id) == NULL ? parse(body) : NULL;
+    struct template *template = templates_find(launcher, id) == NULL ? parse(launcher, body) : NULL;
     if (template == NULL) {
         launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id,
                         "the template message is not usable: its number is taken, its isolation is none of "
@@ -223,7 +224,7 @@ void templates_add(struct launcher *launcher, struct body body) {
     char finding[512];
     if (!start(template, finding, sizeof(finding))) {
         launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id, finding, errno);
-        destroy(template);
+        destroy(launcher, template);
         return;
     }
     template->next = launcher->templates;
@@ -262,6 +263,8 @@ static int open_clone(const struct launcher *launcher, struct template_answer *a
 static void take(struct launcher *launcher, struct template *template, struct template_answer *answer,
                  int pidfd) {
     answer->finding[sizeof(answer->finding) - 1] = 0;
+    bool is_first = !template->has_sent_listener;
+    template->has_sent_listener = true;
     if (answer->what == TEMPLATE_CLONED) {
         close_descriptor(&pidfd);
         pidfd = open_clone(launcher, answer);
@@ -269,6 +272,13 @@ static void take(struct launcher *launcher, struct template *template, struct te
             templates_kill(template);
     }
     switch (answer->what) {
+    case TEMPLATE_LISTENER:
+        // Only the first packet counts: no code of the plugin has run before it.
+        if (is_first && pidfd >= 0) {
+            observers_add(launcher, template, 0, pidfd, -1);
+            pidfd = -1;
+        }
+        break;
     case TEMPLATE_LOADED:
         template->answered = true;
         launcher->look_for_strays = true; // a constructor can make a process that is in no group
@@ -447,7 +457,7 @@ void templates_reap(struct launcher *launcher) {
         }
         if (template->pid == 0 && template->retired) {
             *link = template->next;
-            destroy(template);
+            destroy(launcher, template);
         } else {
             link = &template->next;
         }

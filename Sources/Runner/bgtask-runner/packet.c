@@ -56,3 +56,11 @@ int packet_receive(int socket, void *packet, size_t size, int *descriptors, int 
     errno = EPROTO;
     return -1;
 }
+
+bool packet_send_listener(int socket, int listener) {
+    struct template_answer answer = {.what = TEMPLATE_LISTENER};
+    bool done = packet_send(socket, &answer, sizeof(answer), &listener, listener >= 0 ? 1 : 0, 0);
+    if (listener >= 0)
+        close(listener);
+    return done;
+}

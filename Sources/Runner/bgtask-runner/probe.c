@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -103,7 +104,7 @@ static int probe_layer(unsigned layer) {
     if (pid > 0)
         return status_of(pid);
     char finding[512];
-    struct sandbox sandbox = {.layers = layer};
+    struct sandbox sandbox = {.layers = layer, .listener = -1};
     if (!sandbox_enter_namespaces(&sandbox, finding, sizeof(finding)) ||
         !sandbox_drop_capabilities(&sandbox, finding, sizeof(finding)) ||
         !sandbox_restrict(&sandbox, finding, sizeof(finding)))
@@ -111,11 +112,28 @@ static int probe_layer(unsigned layer) {
     _exit(holds(layer, parent) ? 0 : 71);
 }
 
+/* Whether the kernel reports refused calls to the launcher. An old kernel does not, and neither does one where
+ * a filter of a container already reports to another program. */
+static int probe_reports(void) {
+    pid_t pid = fork();
+    if (pid < 0)
+        fail();
+    if (pid > 0)
+        return status_of(pid);
+    char finding[512];
+    struct sandbox sandbox = {.layers = LAYER_SECCOMP, .observe = OBSERVE_REFUSED, .listener = -1};
+    if (!sandbox_restrict(&sandbox, finding, sizeof(finding)))
+        fail();
+    _exit(sandbox.listener >= 0 ? 0 : EOPNOTSUPP);
+}
+
 int probe_main(const char *word) {
     enum isolation isolation;
     unsigned layer = sandbox_layer_named(word);
     if (layer != 0)
         return probe_layer(layer);
+    if (strcmp(word, "reports") == 0)
+        return probe_reports();
     if (!isolation_parse(word, &isolation) || isolation == ISOLATION_CGROUP)
         return 64;
     return isolation == ISOLATION_PID_NAMESPACE ? probe_namespace() : probe_no_fork();

@@ -54,11 +54,17 @@ static bool parse_network(struct sandbox *sandbox, struct value value) {
     return all || (value.length == 7 && memcmp(value.bytes, "connect", 7) == 0);
 }
 
+static bool parse_observing(struct sandbox *sandbox, struct value value) {
+    bool all = value.length == 3 && memcmp(value.bytes, "all", 3) == 0;
+    sandbox->observe = all ? OBSERVE_ALL : OBSERVE_REFUSED;
+    return all || (value.length == 7 && memcmp(value.bytes, "refused", 7) == 0);
+}
+
 bool sandbox_parse(struct sandbox *sandbox, struct body body) {
     uint8_t tag;
     struct value value;
     bool done = true;
-    *sandbox = (struct sandbox){.library = body_text(body, 2)};
+    *sandbox = (struct sandbox){.library = body_text(body, 2), .listener = -1};
     for (size_t at = 0; done && body_next(body, &at, &tag, &value);) {
         switch (tag) {
         case 12:
@@ -81,6 +87,9 @@ bool sandbox_parse(struct sandbox *sandbox, struct body body) {
             break;
         case 18:
             sandbox->subprocesses = value_number(value) != 0;
+            break;
+        case 19:
+            done = parse_observing(sandbox, value);
             break;
         default:
             break;

@@ -34,7 +34,17 @@ struct sandbox {
     uint16_t *ports; /**< For NETWORK_CONNECT. */
     size_t port_count;
     bool subprocesses;
+    /** Which calls are reported to the launcher: none, those that the filter refuses, or also those that use a file,
+     *  a program or a connection. */
+    enum { OBSERVE_NONE, OBSERVE_REFUSED, OBSERVE_ALL } observe;
+    int listener;  /**< After sandbox_restrict: the descriptor for the launcher; -1 if there is none. */
     char *library; /**< The library to load; NULL for a call program. */
+};
+
+/** How a launcher answers a call that the filter reported. */
+struct sandbox_answer {
+    int code; /**< The error number that the caller gets; 0 if the kernel continues with the call. */
+    const char *name;
 };
 
 /** Returns the layer with this name; 0 if there is none. */
@@ -54,13 +64,19 @@ bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size
 bool sandbox_drop_capabilities(const struct sandbox *sandbox, char *finding, size_t size);
 /** Restricts files, ports and signals. Programs can be executed afterwards only with `subprocesses`. */
 bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t size);
-/** Restricts the system calls. The call clone is still permitted, because a template makes tasks with it;
+/** Restricts the system calls. If the calls are observed and the kernel can report them, `listener` becomes a
+ *  descriptor on which the launcher must answer; until then, reported calls wait. The call clone is still
+ * permitted, because a template makes tasks with it;
  *  isolation_enter_task then forbids it to tasks without `subprocesses`. */
-bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t size);
+bool sandbox_restrict_calls(struct sandbox *sandbox, char *finding, size_t size);
+
+/** The answer to a call that the filter of this sandbox reported. Every call that is not merely watched is
+ *  refused. */
+struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call);
 
 /** Calls sandbox_restrict_files and sandbox_restrict_calls, without new privileges from now on. Called in a
  *  template or task before it loads a library. */
-bool sandbox_restrict(const struct sandbox *sandbox, char *finding, size_t size);
+bool sandbox_restrict(struct sandbox *sandbox, char *finding, size_t size);
 
 /** Writes `finding` from the name of a step and errno; returns false. */
 bool sandbox_refused(const char *step, char *finding, size_t size);

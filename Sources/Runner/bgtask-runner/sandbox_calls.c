@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -22,15 +24,23 @@ static struct scmp_arg_cmp when(unsigned argument, enum scmp_compare compare, ui
     return (struct scmp_arg_cmp){argument, compare, first, second};
 }
 
+/* A filter that is being built. If it reports, each call is reported to the launcher, which answers with the error
+ * number that sandbox_answer returns. */
+struct filter {
+    scmp_filter_ctx rules;
+    bool reports;
+};
+
 /* Adds a rule. Calls that this architecture does not have are skipped. */
-static bool refuse(scmp_filter_ctx filter, int code, int call, unsigned count,
+static bool refuse(struct filter filter, int code, int call, unsigned count,
                    const struct scmp_arg_cmp *conditions) {
     if (call < 0)
         return true;
-    return is_done(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(code), call, count, conditions));
+    uint32_t action = filter.reports ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO((uint32_t)code);
+    return is_done(seccomp_rule_add_array(filter.rules, action, call, count, conditions));
 }
 
-static bool refuse_all(scmp_filter_ctx filter, int code, const int *calls, size_t count) {
+static bool refuse_all(struct filter filter, int code, const int *calls, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!refuse(filter, code, calls[i], 0, NULL))
             return false;
@@ -45,7 +55,7 @@ static bool refuse_all(scmp_filter_ctx filter, int code, const int *calls, size_
            (const struct scmp_arg_cmp[]){__VA_ARGS__})
 
 /* Calls by which a process reaches into others, into the kernel, or out of the sandbox. */
-static bool refuse_never_needed(scmp_filter_ctx filter) {
+static bool refuse_never_needed(struct filter filter) {
     return REFUSE_ALL(filter, EPERM, SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
                       SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease),
                       SCMP_SYS(kcmp), SCMP_SYS(pidfd_getfd), SCMP_SYS(keyctl), SCMP_SYS(add_key),
@@ -72,7 +82,7 @@ static bool refuse_never_needed(scmp_filter_ctx filter) {
 }
 
 /* Calls that change another process whose number is an argument; 0 means the calling thread. */
-static bool refuse_others(scmp_filter_ctx filter) {
+static bool refuse_others(struct filter filter) {
     static const int by_first[] = {SCMP_SYS(prlimit64),         SCMP_SYS(sched_setscheduler),
                                    SCMP_SYS(sched_setparam),    SCMP_SYS(sched_setattr),
                                    SCMP_SYS(sched_setaffinity), SCMP_SYS(setpgid)};
@@ -90,20 +100,19 @@ static bool refuse_others(scmp_filter_ctx filter) {
 enum { TYPE_MASK = 0xF, TCP = 6, UDP = 17, NAME_PORT = 53, FAST_OPEN = 0x20000000 };
 
 /* Refuses every value of an argument from `first` to `last`. */
-static bool refuse_values(scmp_filter_ctx filter, int call, unsigned argument, unsigned first,
-                          unsigned last) {
+static bool refuse_values(struct filter filter, int call, unsigned argument, unsigned first, unsigned last) {
     for (unsigned value = first; value <= last; value++)
         if (!REFUSE_IF(filter, EACCES, call, when(argument, SCMP_CMP_EQ, value, 0)))
             return false;
     return true;
 }
 
-static bool refuse_type(scmp_filter_ctx filter, int call, unsigned type) {
+static bool refuse_type(struct filter filter, int call, unsigned type) {
     return REFUSE_IF(filter, EACCES, call, when(1, SCMP_CMP_MASKED_EQ, TYPE_MASK, type));
 }
 
 /* Refuses every type of socket except SOCK_STREAM and, if permitted, SOCK_DGRAM. */
-static bool refuse_types(scmp_filter_ctx filter, int call, bool permits_datagrams) {
+static bool refuse_types(struct filter filter, int call, bool permits_datagrams) {
     for (unsigned type = 0; type <= TYPE_MASK; type++)
         if (type != SOCK_STREAM && (type != SOCK_DGRAM || !permits_datagrams) &&
             !refuse_type(filter, call, type))
@@ -113,7 +122,7 @@ static bool refuse_types(scmp_filter_ctx filter, int call, bool permits_datagram
 
 /* Permits the families IPv4 and IPv6, and the kernel's list of addresses, which getaddrinfo reads. Sockets
  * of the family AF_UNIX would reach the host and other services of this machine. */
-static bool refuse_families(scmp_filter_ctx filter) {
+static bool refuse_families(struct filter filter) {
     int call = SCMP_SYS(socket);
     return refuse_values(filter, call, 0, 0, AF_INET - 1) &&
            refuse_values(filter, call, 0, AF_INET + 1, AF_INET6 - 1) &&
@@ -127,7 +136,7 @@ static bool refuse_families(scmp_filter_ctx filter) {
 
 /* What Landlock can't limit to ports: MPTCP and other protocols, servers, and connections that the first
  * data opens. */
-static bool refuse_around_ports(scmp_filter_ctx filter, const struct sandbox *sandbox) {
+static bool refuse_around_ports(struct filter filter, const struct sandbox *sandbox) {
     bool asks_names = false;
     for (size_t i = 0; i < sandbox->port_count; i++)
         asks_names = asks_names || sandbox->ports[i] == NAME_PORT;
@@ -143,7 +152,7 @@ static bool refuse_around_ports(scmp_filter_ctx filter, const struct sandbox *sa
            REFUSE_IF(filter, EACCES, SCMP_SYS(sendmmsg), when(3, SCMP_CMP_MASKED_EQ, FAST_OPEN, FAST_OPEN));
 }
 
-static bool refuse_sockets(scmp_filter_ctx filter, const struct sandbox *sandbox) {
+static bool refuse_sockets(struct filter filter, const struct sandbox *sandbox) {
     if (sandbox->network == NETWORK_NONE)
         return REFUSE_ALL(filter, EACCES, SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect),
                           SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4));
@@ -156,7 +165,7 @@ static bool refuse_sockets(scmp_filter_ctx filter, const struct sandbox *sandbox
 /* Landlock does not restrict the attributes of files, and without a mount namespace, all file systems are
  * writable. Calls with a path could then change any file of the host's user; calls with a descriptor reach
  * only files that Landlock let the task open. */
-static bool refuse_attributes(scmp_filter_ctx filter) {
+static bool refuse_attributes(struct filter filter) {
     return REFUSE_ALL(filter, EPERM, SCMP_SYS(chmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(lchown),
                       SCMP_SYS(fchownat), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
                       SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(removexattr),
@@ -169,7 +178,7 @@ static bool refuse_attributes(scmp_filter_ctx filter) {
 
 /* Refuses the calls that give a file a mode with one of the two bits by which programs run as another user or
  * group. A program of the host's user with such a bit would give its rights to every user of the machine. */
-static bool refuse_set_id(scmp_filter_ctx filter) {
+static bool refuse_set_id(struct filter filter) {
     static const struct {
         int call;
         unsigned mode;
@@ -196,25 +205,125 @@ static bool refuse_set_id(scmp_filter_ctx filter) {
     return REFUSE_ALL(filter, ENOSYS, SCMP_SYS(openat2)) && refuse(filter, ENOSYS, 452, 0, NULL);
 }
 
-bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t size) {
+/* MARK: Reports to the launcher */
+
+static const int network_calls[] = {
+    SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind),    SCMP_SYS(listen),
+    SCMP_SYS(accept), SCMP_SYS(accept4),    SCMP_SYS(sendto),  SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg)};
+static const int file_calls[] = {
+    SCMP_SYS(open),    SCMP_SYS(openat),   SCMP_SYS(creat),     SCMP_SYS(mkdir),
+    SCMP_SYS(mkdirat), SCMP_SYS(rmdir),    SCMP_SYS(unlink),    SCMP_SYS(unlinkat),
+    SCMP_SYS(rename),  SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link),
+    SCMP_SYS(linkat),  SCMP_SYS(symlink),  SCMP_SYS(symlinkat), SCMP_SYS(truncate)};
+#define CONTAINS(calls, call) contains(calls, sizeof(calls) / sizeof(int), call)
+
+static bool contains(const int *calls, size_t count, int call) {
+    for (size_t i = 0; i < count; i++)
+        if (calls[i] == call)
+            return true;
+    return false;
+}
+
+/* Whether the filter reports a call only to record it. */
+static bool is_watched(const struct sandbox *sandbox, int call) {
+    if (sandbox->observe != OBSERVE_ALL)
+        return false;
+    if (call == SCMP_SYS(execve) || call == SCMP_SYS(execveat))
+        return sandbox->subprocesses;
+    if (call == SCMP_SYS(connect))
+        return sandbox->network != NETWORK_NONE;
+    return CONTAINS(file_calls, call);
+}
+
+struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call) {
+    struct sandbox_answer answer = {.code = EPERM, .name = "unknown"};
+    if (is_watched(sandbox, call))
+        answer.code = 0;
+    else if (CONTAINS(network_calls, call))
+        answer.code = EACCES;
+    else if (call == SCMP_SYS(io_uring_setup) || call == SCMP_SYS(io_uring_enter) ||
+             call == SCMP_SYS(io_uring_register))
+        answer.code = ENOSYS;
+    static char name[64]; // the launcher has one thread
+    char *known = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call);
+    if (known != NULL) {
+        snprintf(name, sizeof(name), "%s", known);
+        answer.name = name;
+        free(known);
+    }
+    return answer;
+}
+
+/* Makes the filter report the calls of a learning run. Rules for the same calls in this filter would be lost:
+ * libseccomp keeps only the rule without conditions. */
+static bool watch(struct filter filter, const struct sandbox *sandbox) {
+    static const int others[] = {SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(connect)};
+    for (size_t i = 0; i < sizeof(file_calls) / sizeof(int); i++)
+        if (!refuse(filter, 0, file_calls[i], 0, NULL))
+            return false;
+    for (size_t i = 0; i < sizeof(others) / sizeof(int); i++)
+        if (is_watched(sandbox, others[i]) && !refuse(filter, 0, others[i], 0, NULL))
+            return false;
+    return true;
+}
+
+/* MARK: The filters */
+
+/* The calls whose refusals are reported if the launcher gets reports. */
+static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) {
+    if (!refuse_never_needed(filter) || !refuse_others(filter) || !refuse_sockets(filter, sandbox))
+        return false;
+    if (!sandbox->subprocesses &&
+        !REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork)))
+        return false;
+    // Without reports, the filter of the task refuses clone. The launcher permits it to a template, whose
+    // constructors may start processes.
+    return !filter.reports || sandbox->subprocesses ||
+           REFUSE_IF(filter, EPERM, SCMP_SYS(clone),
+                     when(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, 0));
+}
+
+/* The calls whose refusals are not reported. Their rules have conditions on calls that a learning run
+ * watches. */
+static bool refuse_silently(struct filter filter, const struct sandbox *sandbox) {
+    return refuse_set_id(filter) && ((sandbox->layers & LAYER_NAMESPACES) || refuse_attributes(filter));
+}
+
+static bool new_filter(struct filter *filter, bool reports) {
+    filter->rules = seccomp_init(SCMP_ACT_ALLOW);
+    filter->reports = reports;
+    if (filter->rules != NULL)
+        return is_done(seccomp_attr_set(filter->rules, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    errno = ENOMEM;
+    return false;
+}
+
+/* Applies the filter that reports to the launcher. Returns false if the kernel can't do that: it is too old,
+ * or a filter that reports to another program is in force. */
+static bool report_calls(struct sandbox *sandbox) {
+    struct filter filter;
+    bool done = new_filter(&filter, true) && refuse_audibly(filter, sandbox) &&
+                (sandbox->observe != OBSERVE_ALL || watch(filter, sandbox)) &&
+                is_done(seccomp_load(filter.rules));
+    if (done)
+        sandbox->listener = seccomp_notify_fd(filter.rules);
+    seccomp_release(filter.rules);
+    return done && sandbox->listener >= 0;
+}
+
+bool sandbox_restrict_calls(struct sandbox *sandbox, char *finding, size_t size) {
     if (!(sandbox->layers & LAYER_SECCOMP))
         return true;
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    if (filter == NULL) {
-        errno = ENOMEM;
-        return sandbox_refused("seccomp_init", finding, size);
-    }
-    bool done = is_done(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) &&
-                refuse_never_needed(filter) && refuse_others(filter) && refuse_set_id(filter) &&
-                refuse_sockets(filter, sandbox);
-    if (done && !sandbox->subprocesses)
-        done =
-            REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork));
-    if (done && !(sandbox->layers & LAYER_NAMESPACES))
-        done = refuse_attributes(filter);
-    done = done && is_done(seccomp_load(filter));
+    // Of two filters, the kernel obeys the one that refuses, before the one that reports.
+    struct filter filter;
+    bool done = new_filter(&filter, false) && refuse_silently(filter, sandbox);
+    if (done && sandbox->observe != OBSERVE_NONE && !report_calls(sandbox))
+        sandbox->observe = OBSERVE_NONE;
+    if (done && sandbox->observe == OBSERVE_NONE)
+        done = refuse_audibly(filter, sandbox);
+    done = done && is_done(seccomp_load(filter.rules));
     if (!done)
         sandbox_refused("the seccomp filter", finding, size);
-    seccomp_release(filter);
+    seccomp_release(filter.rules);
     return done;
 }

@@ -3,7 +3,7 @@
 
 #include <sys/prctl.h>
 
-bool sandbox_restrict(const struct sandbox *sandbox, char *finding, size_t size) {
+bool sandbox_restrict(struct sandbox *sandbox, char *finding, size_t size) {
     if (sandbox->layers == 0)
         return true;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)

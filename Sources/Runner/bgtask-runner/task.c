@@ -6,6 +6,7 @@
 #include "process.h"
 #include "report.h"
 #include "task_state.h"
+#include "template.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -284,8 +285,12 @@ int task_main(int count, char **arguments) {
     fcntl(TASK_REPORT, F_SETFD, FD_CLOEXEC);
     char finding[512];
     struct sandbox sandbox;
-    if (!isolation_complete_template(TASK_MESSAGE, &sandbox, finding, sizeof(finding)) ||
-        !isolation_enter_task(strcmp(arguments[1], "subprocesses") == 0, finding, sizeof(finding)))
+    if (!isolation_complete_template(TASK_MESSAGE, &sandbox, finding, sizeof(finding)))
+        task_refuse(TASK_REPORT, finding);
+    if (!packet_send_listener(TASK_LISTENER, sandbox.listener))
+        task_refuse(TASK_REPORT, "the listener of the filter can't be sent to the launcher");
+    close(TASK_LISTENER);
+    if (!isolation_enter_task(strcmp(arguments[1], "subprocesses") == 0, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
     void *library = count > 2 ? dlopen(arguments[2], RTLD_LAZY | RTLD_LOCAL) : NULL;
     if (count > 2 && library == NULL)

@@ -9,6 +9,8 @@
 enum { TASK_CONTROL = 3, TASK_REPORT = 4 };
 /** The descriptor at which a fresh task gets the *template* message. */
 enum { TASK_MESSAGE = 5 };
+/** The descriptor on which a fresh task sends the listener of its filter to the launcher. */
+enum { TASK_LISTENER = 6 };
 
 /** The exit statuses of a task that the handler did not choose (sysexits.h). */
 enum { EXIT_LOAD_FAILED = 69, EXIT_PROTOCOL_ERROR = 70 };

@@ -184,6 +184,8 @@ static bool load(bool by_namespace, const char *path, void **library, struct tem
     struct sandbox sandbox;
     if (!isolation_complete_template(TEMPLATE_MESSAGE, &sandbox, answer->finding, sizeof(answer->finding)))
         return false;
+    if (!packet_send_listener(SOCKET, sandbox.listener))
+        _exit(0);
     const char *reason = obstacle(&sandbox, by_namespace);
     // Descriptor 4 is occupied, so that no arriving descriptor gets the number of a task's report pipe.
     if (dup3(STDIN_FILENO, TASK_REPORT, O_CLOEXEC) < 0 || !isolation_prepare_no_fork()) {

@@ -28,9 +28,16 @@ struct standby_request {
     int64_t since; /**< When the launch was requested, in nanoseconds on CLOCK_MONOTONIC. */
 };
 
-/** Sent by a template to the launcher: the result of loading or of a clone request. */
+/** Sent by a template to the launcher: first, if its calls are observed, the listener of its filter or no
+ *  descriptor; then the result of loading and of each clone request. A fresh task sends only the first. */
 struct template_answer {
-    enum { TEMPLATE_LOADED, TEMPLATE_LOAD_FAILED, TEMPLATE_CLONED, TEMPLATE_CLONE_FAILED } what;
+    enum {
+        TEMPLATE_LOADED,
+        TEMPLATE_LOAD_FAILED,
+        TEMPLATE_CLONED,
+        TEMPLATE_CLONE_FAILED,
+        TEMPLATE_LISTENER
+    } what;
     bool cloneable;
     bool is_standby; /**< Whether the answer is about a standby. */
     uint64_t launch;
@@ -47,6 +54,9 @@ int packet_receive(int socket, void *packet, size_t size, int *descriptors, int 
 
 /** The descriptor of the *template* message; see isolation_complete_template. */
 enum { TEMPLATE_MESSAGE = 4 };
+
+/** Sends the listener of a filter to the launcher and closes it; -1 says that the kernel can't report calls. */
+bool packet_send_listener(int socket, int listener);
 
 /** Runs `bgtask-runner template pidNamespace|shared [LIBRARY]`; descriptor 3 is its socket. Ends the process
  *  itself, unless it fails at the start. The word says whether each task gets a PID namespace. */

@@ -148,11 +148,11 @@ public struct ControlClient: Sendable {
     /// Starts a task immediately, asking only the policies Permission, SystemSleep and
     /// OneLaunchPerIdentifier.
     public func simulateLaunch(
-        _ identifier: TaskIdentifier, debug: Bool = false
+        _ identifier: TaskIdentifier, debug: Bool = false, learn: Bool = false
     ) async throws(ControlClientError) -> SimulatedLaunchMessage {
         // A debugged launch is answered when it has stopped before its handler.
         try await send(
-            .POST, "/launches", SimulationMessage(identifier: identifier, debug: debug),
+            .POST, "/launches", SimulationMessage(identifier: identifier, debug: debug, learn: learn),
             over: debug ? patient : transport)
     }
 

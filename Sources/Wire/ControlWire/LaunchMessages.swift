@@ -142,10 +142,14 @@ public struct LaunchDetailMessage: Codable, Equatable, Sendable {
     /// What the processes did at the fatal moment; `null` for a launch that needs no such report, and from an
     /// older host.
     @Explicit public var termination: TerminationReport?
+    /// The calls that the sandbox refused, and those that a learning run observed; `null` if there are none,
+    /// and from an older host.
+    @Explicit public var calls: ObservedCalls?
 
     public init(_ detail: LaunchDetail) {
         launch = LaunchMessage(detail.record)
         termination = detail.record.end?.termination
+        calls = detail.record.end?.calls
         log = detail.log.map(LogLineMessage.init)
     }
 }
@@ -187,10 +191,13 @@ public struct SimulationMessage: Codable, Equatable, Sendable {
     public var identifier: TaskIdentifier
     /// Whether the task stops before its handler, so that a debugger can attach; `nil` means false.
     public var debug: Bool?
+    /// Whether all uses of files, programs and connections are recorded; `nil` means false.
+    public var learn: Bool?
 
-    public init(identifier: TaskIdentifier, debug: Bool) {
+    public init(identifier: TaskIdentifier, debug: Bool, learn: Bool = false) {
         self.identifier = identifier
         self.debug = debug
+        self.learn = learn
     }
 }
 

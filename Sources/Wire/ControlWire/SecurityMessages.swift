@@ -24,11 +24,16 @@ public struct SecurityMessage: Codable, Equatable, Sendable {
     public var items: [Item]
     /// The layers of isolation that the manifest counts on and this machine does not have.
     public var missing: [SandboxLayer]
+    /// What the manifest grants; `null` from an older host.
+    @Explicit public var sandbox: SandboxDeclaration?
     /// Why the host refuses launches of this bundle, and what permits them; `null` if it does not.
     @Explicit public var refusal: String?
 
-    public init(_ bundle: BundleIdentifier, _ grade: SecurityGrade, refusal: String?) {
+    public init(
+        _ bundle: BundleIdentifier, _ grade: SecurityGrade, sandbox: SandboxDeclaration, refusal: String?
+    ) {
         self.bundle = bundle
+        self.sandbox = sandbox
         exposure = Double(grade.tenths) / 10
         self.grade = grade.word
         items = grade.items.map {

@@ -79,6 +79,8 @@ public enum LauncherReport: Sendable, Equatable {
     case unkillable(UnkillableMessage)
     /// A standby is ready, or could not be made.
     case prepared(PreparedMessage)
+    /// A call of a launch was refused or observed.
+    case observed(ObservedMessage)
 
     /// The launch that the report is about; `nil` for a report about a template or the launcher.
     public var launch: UInt64? {
@@ -87,7 +89,7 @@ public enum LauncherReport: Sendable, Equatable {
         case .exited(let message): message.launch
         case .spawnFailed(let message): message.launch
         case .unkillable(let message): message.launch
-        case .hello, .templateReady, .templateFailed, .prepared: nil
+        case .hello, .templateReady, .templateFailed, .prepared, .observed: nil
         }
     }
 
@@ -104,6 +106,7 @@ public enum LauncherReport: Sendable, Equatable {
         case SpawnFailedMessage.kind: self = .spawnFailed(try SpawnFailedMessage(fields: body))
         case UnkillableMessage.kind: self = .unkillable(try UnkillableMessage(fields: body))
         case PreparedMessage.kind: self = .prepared(try PreparedMessage(fields: body))
+        case ObservedMessage.kind: self = .observed(try ObservedMessage(fields: body))
         default:
             try refuseUnknown(kind, from: "launcher")
             return nil

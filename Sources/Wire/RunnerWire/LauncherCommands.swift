@@ -8,7 +8,7 @@ public struct TemplateMessage: WireMessage {
         .repeated(5, .bytes), .required(6, .text), .optional(7, .text), .optional(8, .i64),
         .optional(9, .text), .optional(10, .flag), .optional(11, .flag), .repeated(12, .text),
         .repeated(13, .text), .repeated(14, .text), .repeated(15, .text), .optional(16, .text),
-        .optional(17, .bytes), .optional(18, .flag))
+        .optional(17, .bytes), .optional(18, .flag), .optional(19, .text))
     /// The number by which later messages refer to the template.
     public var template: UInt64
     /// The absolute real path of the library; `nil` for a `call:`, which loads libraries itself.
@@ -47,6 +47,8 @@ public struct TemplateMessage: WireMessage {
     public var network: NetworkGrant?
     /// Whether the tasks may start processes.
     public var subprocesses = false
+    /// Which calls the launcher records; `nil` for none.
+    public var observation: CallObservation?
 
     /// The arguments of one `setrlimit` call.
     public struct ResourceLimit: Sendable, Equatable {
@@ -114,6 +116,12 @@ public struct TemplateMessage: WireMessage {
         devices = values.texts(15)
         network = try Self.network(values[16], ports: values[17] ?? [])
         subprocesses = values[18]
+        if let word: String = values[19] {
+            guard let known = CallObservation(rawValue: word) else {
+                throw WireError(.range, "the observation of calls is unknown")
+            }
+            observation = known
+        }
     }
 
     private static func network(_ word: String?, ports: [UInt8]) throws(WireError) -> NetworkGrant? {
@@ -153,6 +161,7 @@ public struct TemplateMessage: WireMessage {
             fields.write(17, ports.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
         }
         fields.write(18, ifTrue: subprocesses)
+        fields.write(19, observation?.rawValue)
     }
 }
 

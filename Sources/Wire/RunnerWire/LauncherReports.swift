@@ -1,3 +1,5 @@
+public import TaskModel
+
 /// The launcher is running and holds its lock.
 public struct HelloMessage: WireMessage {
     public static let kind: UInt8 = 0x50
@@ -239,5 +241,62 @@ public struct PreparedMessage: WireMessage {
     public func write(to fields: inout FieldWriter) {
         fields.write(1, template)
         fields.write(2, finding)
+    }
+}
+
+/// A call of a launch that the sandbox refused, or that was observed; sent before ``ExitedMessage``.
+public struct ObservedMessage: WireMessage {
+    public static let kind: UInt8 = 0x58
+    public static let table = FieldTable(
+        .required(1, .u64), .optional(2, .text), .optional(3, .text), .optional(4, .text),
+        .optional(5, .flag), .required(6, .u64))
+    /// The number of the launch.
+    public var launch: UInt64
+    /// The name of the system call; `nil` for all calls for which the launcher's list had no room.
+    public var call: String?
+    /// What the call was about, such as a path; `nil` if unknown.
+    public var subject: String?
+    /// How the call uses the subject; `nil` if unknown.
+    public var use: ObservedCalls.Use?
+    /// Whether the filter refused the call.
+    ///
+    /// Otherwise, the kernel continued with it, and may have refused it.
+    public var isRefused: Bool
+    /// How often the call was made.
+    public var count: UInt64
+
+    public init(
+        launch: UInt64, call: String?, subject: String? = nil, use: ObservedCalls.Use? = nil,
+        isRefused: Bool = false, count: UInt64
+    ) {
+        self.launch = launch
+        self.call = call
+        self.subject = subject
+        self.use = use
+        self.isRefused = isRefused
+        self.count = count
+    }
+
+    public init(_ values: FieldValues) throws(WireError) {
+        launch = values[1]
+        call = values[2]
+        subject = values[3]
+        if let word: String = values[4] {
+            guard let known = ObservedCalls.Use(rawValue: word) else {
+                throw WireError(.range, "the use of a file is unknown")
+            }
+            use = known
+        }
+        isRefused = values[5]
+        count = values[6]
+    }
+
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, launch)
+        fields.write(2, call)
+        fields.write(3, subject)
+        fields.write(4, use?.rawValue)
+        fields.write(5, ifTrue: isRefused)
+        fields.write(6, count)
     }
 }

@@ -15,10 +15,15 @@ struct LaunchCommand: HostCommand {
             With --debug, the process stops before its handler begins, and waits for a debugger. \
             The time that it waits does not count as run time.
 
+            With --learn, the record of the launch contains each file, program and port that the task used \
+            or tried to use, and which of them the sandbox refused. The task works more slowly. \
+            'bgtask security BUNDLE --tighten' then shows the smallest 'sandbox:' for it.
+
             Examples:
               bgtask launch com.example.feed.refresh
               bgtask launch com.example.feed.refresh --wait
               bgtask launch com.example.feed.refresh --debug
+              bgtask launch com.example.feed.refresh --learn --wait
             """)
 
     @Argument(help: "The identifier of the task.")
@@ -27,6 +32,9 @@ struct LaunchCommand: HostCommand {
     @Flag(help: "Stop before the handler begins, and print the command that attaches a debugger.")
     var debug = false
 
+    @Flag(help: "Record what the task uses, and what the sandbox refuses.")
+    var learn = false
+
     @Flag(help: "Follow the launch until its last attempt ends.")
     var wait = false
 
@@ -34,7 +42,7 @@ struct LaunchCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let events = wait ? try await client.events() : nil
-        let simulated = try await client.simulateLaunch(identifier, debug: debug)
+        let simulated = try await client.simulateLaunch(identifier, debug: debug, learn: learn)
         if !console.json {
             try console.line(
                 "\(simulated.launch.launch) \(identifier) has started, without waiting for conditions")

@@ -71,7 +71,7 @@ struct LintCommand: ParsableCommand {
             ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
                 signatures: CallPlaces.signatures, calls: CallPlaces.search(plugins),
-                machine: plugins == nil ? nil : KernelSandbox.layers)
+                machine: plugins == nil ? nil : KernelSandbox.layers, looksUpGrants: true)
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {

@@ -36,7 +36,7 @@ struct ReportCommand: HostCommand {
         }
         let detail = try await client.launch(id)
         let message = TerminationMessage(
-            launch: detail.launch, termination: detail.termination,
+            launch: detail.launch, termination: detail.termination, calls: detail.calls,
             lines: Array(detail.log.suffix(Self.shownLines)))
         if console.json { return try console.print(json: message) }
         try TerminationText(message, style: console.style).lines.forEach { try console.line($0) }
@@ -76,6 +76,8 @@ struct TerminationMessage: Codable, Equatable, Sendable {
     var launch: LaunchMessage
     /// What the processes did at the fatal moment; `null` if the launch needs no such report.
     @Explicit var termination: TerminationReport?
+    /// The calls that the sandbox refused, and those that a learning run observed; `null` if there are none.
+    @Explicit var calls: ObservedCalls?
     /// The last lines that the launch logged and printed, oldest first.
     var lines: [LogLineMessage]
 }

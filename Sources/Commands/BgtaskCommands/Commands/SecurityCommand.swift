@@ -16,22 +16,48 @@ struct SecurityCommand: HostCommand {
             moderate (up to 4.0): they reach what they were granted; exposed (up to 7.0): the grants, or a \
             missing layer, leave much within reach; open: the sandbox holds little.
 
+            With a bundle, the command also shows what the sandbox refused to its latest launches. With \
+            --tighten, it prints the smallest 'sandbox:' with which the latest launches with \
+            'bgtask launch --learn' would have worked as they did. It contains nothing that was refused.
+
             Examples:
               bgtask security
               bgtask security com.example.photos
               bgtask security com.example.photos --json
+              bgtask security com.example.photos --tighten
             """)
 
     @Argument(help: "The bundle whose reasons to show; without it, the grades of all bundles.")
     var bundle: BundleIdentifier?
 
+    @Flag(help: "Print the smallest 'sandbox:' that the learning launches of the bundle needed.")
+    var tighten = false
+
     @OptionGroup var common: CommonOptions
+
+    /// How many of the newest launches are searched for those of the bundle, and how many of these are read.
+    private static let (searched, read) = (1000, 50)
+
+    func validate() throws {
+        if tighten, bundle == nil {
+            throw ValidationError("--tighten needs a bundle: bgtask security com.example.photos --tighten")
+        }
+    }
 
     func run(asking client: ControlClient, console: Console) async throws {
         let grades = try await client.security(of: bundle)
+        if tighten, let bundle {
+            return try show(
+                SandboxAdvice(
+                    of: bundle, granted: grades.first?.sandbox, calls: await calls(of: bundle, by: client)),
+                console)
+        }
         if console.json { return try console.print(json: grades) }
         if bundle != nil {
-            for grade in grades { try show(grade, console) }
+            for grade in grades {
+                try show(grade, console)
+                try showRefusals(await calls(of: grade.bundle, by: client), console)
+            }
             return
         }
         var table = Table("BUNDLE", "EXPOSURE", "GRADE", "LARGEST REASONS")
@@ -78,6 +104,51 @@ struct SecurityCommand: HostCommand {
             try console.line(
                 Printable.text("  \(Self.text(item.exposure))  \(item.name): \(item.remedy ?? "")"))
         }
+    }
+
+    // MARK: Past launches
+
+    /// The observed calls of the latest launches of a bundle, the newest launch first.
+    private func calls(
+        of bundle: BundleIdentifier, by client: ControlClient
+    ) async throws -> [(launch: LaunchID, calls: ObservedCalls)] {
+        let launches = try await client.launches(limit: Self.searched).filter {
+            $0.bundle == bundle && $0.endedAt != nil
+        }
+        var found: [(LaunchID, ObservedCalls)] = []
+        for launch in launches.prefix(Self.read) {
+            if let calls = try await client.launch(launch.launch).calls {
+                found.append((launch.launch, calls))
+            }
+        }
+        return found
+    }
+
+    private func showRefusals(
+        _ found: [(launch: LaunchID, calls: ObservedCalls)], _ console: Console
+    ) throws {
+        var seen: [ObservedCalls.Call] = []
+        try console.line()
+        try console.line(console.style.bold("Refused to its latest launches"))
+        for (launch, calls) in found {
+            for call in calls.refused {
+                var plain = call
+                plain.count = 1
+                guard !seen.contains(plain) else { continue }
+                seen.append(plain)
+                try console.line(Printable.text("  \(launch)  \(CallsText.refusal(call))"))
+            }
+        }
+        if seen.isEmpty {
+            try console.line(
+                "  Nothing is recorded. Refused uses of files are recorded by 'bgtask launch --learn', and at a retry"
+            )
+        }
+    }
+
+    private func show(_ advice: SandboxAdvice, _ console: Console) throws {
+        if console.json { return try console.print(json: advice) }
+        for line in advice.lines { try console.line(Printable.text(line)) }
     }
 
     /// Formats an exposure with one decimal.

@@ -21,6 +21,7 @@ struct TerminationText {
             section("measurements")
             for line in text.split(separator: "\n") { add("  " + line) }
         }
+        lines += CallsText.lines(message.calls)
         if !message.lines.isEmpty {
             section("last lines")
             for line in message.lines {

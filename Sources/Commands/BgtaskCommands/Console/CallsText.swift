@@ -1,0 +1,40 @@
+import ControlWire
+import TaskModel
+
+/// The observed calls of a launch as lines of text.
+enum CallsText {
+    /// How many calls of each kind are shown; `--json` has all.
+    private static let shown = 40
+
+    /// The lines, with an empty one and a title first; none if there is nothing to show.
+    static func lines(_ calls: ObservedCalls?) -> [String] {
+        guard let calls else { return [] }
+        var lines: [String] = []
+        let refused = calls.refused
+        if !refused.isEmpty {
+            lines += ["", "refused by the sandbox"]
+            lines += refused.prefix(shown).map { "  " + refusal($0) }
+            if refused.count > shown { lines.append("  and \(refused.count - shown) more") }
+        }
+        let used = calls.calls.filter { !$0.isRefused }
+        if calls.isComplete {
+            lines += ["", "used of its grants"]
+            lines += used.isEmpty ? ["  nothing"] : used.prefix(shown).map { "  \($0.summary)\(times($0))" }
+            if used.count > shown { lines.append("  and \(used.count - shown) more") }
+        }
+        if calls.further > 0 {
+            lines.append("  \(calls.further) more calls are not recorded: the record of a launch has a limit")
+        }
+        return lines.map { Printable.text($0) }
+    }
+
+    /// For example `openat of /etc/hosts for reading, 3 times; to permit it: sandbox: {read: [/etc/hosts]}`.
+    static func refusal(_ call: ObservedCalls.Call) -> String {
+        let remedy = call.grant.map { "; to permit it: sandbox: {\($0)}" } ?? "; no grant permits it"
+        return "\(call.summary)\(times(call))\(remedy)"
+    }
+
+    private static func times(_ call: ObservedCalls.Call) -> String {
+        call.count == 1 ? "" : ", \(call.count) times"
+    }
+}

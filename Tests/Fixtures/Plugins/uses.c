@@ -1,0 +1,92 @@
+/* Uses files, programs and sockets, as the last label of the identifier says. The environment names the files:
+   USE_READ and USE_WRITE, which the manifest grants, and USE_SECRET, which it does not grant. */
+#include "fixture.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *path(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL ? value : "";
+}
+
+static void touch(const char *path, int flags) {
+    int file = open(path, flags | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+}
+
+static void use_files(void) {
+    char made[4096];
+    touch(path("USE_READ"), O_RDONLY);
+    touch(path("USE_READ"), O_RDONLY);
+    snprintf(made, sizeof made, "%s/made", path("USE_WRITE"));
+    touch(made, O_WRONLY | O_CREAT);
+    unlink(made);
+    touch("mine", O_WRONLY | O_CREAT);
+    touch("/etc/no-such-file", O_RDONLY);
+    // Relative to the working directory, which is the task's own.
+    int directory = open(path("USE_WRITE"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    mkdirat(directory, "below", 0700);
+    unlinkat(directory, "below", AT_REMOVEDIR);
+    close(directory);
+}
+
+static void use_secret(void) {
+    touch(path("USE_SECRET"), O_RDONLY);
+    touch(path("USE_SECRET"), O_WRONLY);
+}
+
+static void use_program(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/cat", "cat", path("USE_SECRET"), NULL);
+        _exit(9);
+    }
+    int status;
+    waitpid(child, &status, 0);
+}
+
+static void use_sockets(int count) {
+    for (int i = 0; i < count; i++) {
+        int file = socket(AF_INET, SOCK_STREAM, 0);
+        if (file >= 0)
+            close(file);
+    }
+}
+
+static void use_ports(void) {
+    static const int ports[] = {1, 2};
+    for (int i = 0; i < 2; i++) {
+        int file = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)ports[i])};
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        if (connect(file, (struct sockaddr *)&address, sizeof address) == 0)
+            close(file);
+        close(file);
+    }
+}
+
+static void run(bgtask_task *task, const bgtask_host *host) {
+    const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
+    if (strcmp(label, "files") == 0)
+        use_files();
+    if (strcmp(label, "secret") == 0 || strcmp(label, "fails") == 0)
+        use_secret();
+    if (strcmp(label, "program") == 0)
+        use_program();
+    if (strcmp(label, "sockets") == 0 || strcmp(label, "fails") == 0)
+        use_sockets(3);
+    if (strcmp(label, "storm") == 0)
+        use_sockets(2500);
+    if (strcmp(label, "ports") == 0)
+        use_ports();
+    host->complete(task, strcmp(label, "fails") != 0, "done");
+}

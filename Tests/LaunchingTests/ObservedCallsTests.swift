@@ -1,0 +1,231 @@
+import Foundation
+import Glibc
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Launching
+
+/// What the record of a launch says about refused and observed calls, with the real runner.
+@Suite(.system, .serialized) struct ObservedCallsTests {
+    @Test(arguments: GroupKill.allCases)
+    func `every launch records which calls the filter refused`(groupKill: GroupKill) async throws {
+        let field = try await Field(groupKill)
+        let calls = try await field.run("sockets").calls
+        #expect(
+            calls?.calls == [
+                .init(name: "socket", subject: "AF_INET, SOCK_STREAM", use: nil, isRefused: true, count: 3)
+            ])
+        #expect(calls?.isComplete == false)
+        let end = try await field.run("program")
+        #expect(end.outcome == .succeeded)
+        #expect(end.calls?.refused.map(\.name) == ["clone"], "\(String(describing: end.calls))")
+        #expect(end.calls?.refused.first?.grant == "subprocesses: true")
+        await field.end()
+    }
+
+    @Test func `an ordinary launch has no record of calls`() async throws {
+        let field = try await Field(.cgroup)
+        #expect(try await field.run("files") { $0.write = [] }.calls == nil)
+        #expect(try await field.run("sockets") { $0.network = .all }.calls == nil)
+        await field.end()
+    }
+
+    @Test(arguments: GroupKill.allCases)
+    func `a learning launch records what it used of its grants`(groupKill: GroupKill) async throws {
+        let field = try await Field(groupKill)
+        let calls = try #require(try await field.run("files", learns: true).calls)
+        #expect(calls.isComplete)
+        #expect(calls.refused.isEmpty, "\(calls.refused)")
+        let made = field.path("written/made")
+        let below = field.path("written/below")
+        #expect(
+            calls.calls == [
+                .init(
+                    name: "openat", subject: field.path("read/file"), use: .read, isRefused: false, count: 2),
+                .init(name: "openat", subject: made, use: .write, isRefused: false, count: 1),
+                .init(name: "unlink", subject: made, use: .write, isRefused: false, count: 1),
+                .init(name: "openat", subject: field.path("written"), use: .read, isRefused: false, count: 1),
+                .init(name: "mkdirat", subject: below, use: .write, isRefused: false, count: 1),
+                .init(name: "unlinkat", subject: below, use: .write, isRefused: false, count: 1),
+            ])
+        await field.end()
+    }
+
+    @Test(arguments: GroupKill.allCases)
+    func `a learning launch records which files the sandbox refused`(groupKill: GroupKill) async throws {
+        let field = try await Field(groupKill)
+        let secret = field.path("secret/file")
+        let calls = try await field.run("secret", learns: true).calls
+        #expect(
+            calls?.calls == [
+                .init(name: "openat", subject: secret, use: .read, isRefused: true, count: 1),
+                .init(name: "openat", subject: secret, use: .write, isRefused: true, count: 1),
+            ])
+        #expect(
+            calls?.refused.map(\.refusal) == [
+                "the sandbox refused openat of \(secret) for reading; to permit it: sandbox: {read: [\(secret)]}",
+                "the sandbox refused openat of \(secret) for writing; to permit it: sandbox: {write: "
+                    + "[\(field.path("secret"))]}",
+            ])
+        await field.end()
+    }
+
+    @Test(arguments: [GroupKill.cgroup, .pidNamespace])
+    func `the calls of a program that the task starts are recorded, too`(groupKill: GroupKill) async throws {
+        let field = try await Field(groupKill)
+        let calls = try await field.run("program", learns: true) { $0.subprocesses = true }.calls
+        #expect(
+            calls?.calls == [
+                .init(name: "execve", subject: "/bin/cat", use: .execute, isRefused: false, count: 1),
+                .init(
+                    name: "openat", subject: field.path("secret/file"), use: .read, isRefused: true, count: 1),
+            ])
+        await field.end()
+    }
+
+    @Test func `ports are compared with the grant`() async throws {
+        let field = try await Field(.cgroup)
+        let calls = try await field.run("ports", learns: true) { $0.network = .connect(ports: [1]) }.calls
+        #expect(
+            calls?.calls == [
+                .init(name: "connect", subject: "port 1", use: .connect, isRefused: false, count: 1),
+                .init(name: "connect", subject: "port 2", use: .connect, isRefused: true, count: 1),
+            ])
+        #expect(calls?.refused.first?.grant == "network: {connect: [2]}")
+        await field.end()
+    }
+
+    @Test func `a launch that fails logs what was refused`() async throws {
+        let field = try await Field(.cgroup)
+        let order = try field.order("fails", learns: true)
+        let sight = try await field.harness.run(order)
+        var lines: [String] = []
+        for case .log(_, .warning, let message, _, _) in sight.events { lines.append(message) }
+        #expect(lines.count == 3)
+        #expect(lines.first?.hasPrefix("the sandbox refused openat of \(field.path("secret/file"))") == true)
+        #expect(lines.last?.hasSuffix("to permit it: sandbox: {network: true}") == true, "\(lines)")
+        await field.end()
+    }
+
+    @Test func `a task that repeats a refused call is slowed down, and no other`() async throws {
+        let field = try await Field(.cgroup)
+        let storm = try field.order("storm")
+        field.harness.launcher.launch(storm)
+        try await field.harness.wait(for: "the storm") { field.harness.isReady(storm.id) }
+        // The launcher serves another bundle's launch meanwhile, and answers all calls in the end.
+        var other = try field.order("sockets")
+        other.handler.manifest.sandbox.environment = ["LANG"]
+        #expect(try await field.harness.run(other).end?.calls?.refused.first?.count == 3)
+        try await field.harness.wait(for: "the end of the storm") {
+            field.harness.sight(storm.id).end != nil
+        }
+        #expect(field.harness.sight(storm.id).end?.calls?.refused.first?.count == 2500)
+        await field.end()
+    }
+
+    @Test func `a hostile plugin's attempts are in its record`() async throws {
+        let field = try await Field(.cgroup)
+        var order = try field.harness.order("all")
+        order.handler.libraryPath = try PluginCompiler.compile("hostile", into: field.harness.folder)
+        order.handler.libraryHash = "hostile"
+        order.observation = .all
+        order.environment += ["VICTIM_FILE=\(field.path("secret/file"))", "VICTIM_PROCESS=1"]
+        let calls = try #require(try await field.harness.run(order).end?.calls)
+        let names = Set(calls.refused.map(\.name))
+        let wanted: Set = [
+            "openat", "unlink", "rename", "socket", "socketpair", "ptrace", "keyctl", "bpf", "mount",
+            "io_uring_setup", "prlimit64", "clone", "execveat", "perf_event_open", "kcmp",
+        ]
+        #expect(wanted.subtracting(names).isEmpty, "missing: \(wanted.subtracting(names)), \(names)")
+        let paths = Set(calls.refused.compactMap(\.subject))
+        #expect(
+            paths.isSuperset(of: [
+                "/etc/shadow", "/root", "/tmp/hostile-made-this", field.path("secret/file"),
+            ]))
+        await field.end()
+    }
+
+    @Test func `the host judges files by the runner's own lists`() throws {
+        let source = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appending(
+                    path: "Sources/Runner/bgtask-runner/sandbox_files.c"), encoding: .utf8)
+        func list(_ name: String) throws -> [String] {
+            let start = try #require(source.range(of: "const \(name)[] = {"))
+            let end = try #require(source[start.upperBound...].range(of: "}"))
+            return source[start.upperBound..<end.lowerBound].matches(of: #/"([^"]+)"/#).map { String($0.1) }
+        }
+        #expect(try list("libraries") == FileRules.libraries)
+        #expect(try list("usual") == FileRules.usual)
+        #expect(try list("for_network") == FileRules.forNetwork)
+        #expect(try list("programs") == FileRules.programs)
+        #expect(try list("devices") == FileRules.devices)
+    }
+
+    @Test func `a path is judged after its links are followed`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)")
+        let files = FileManager.default
+        for name in ["granted", "secret"] {
+            try files.createDirectory(at: folder.appending(path: name), withIntermediateDirectories: true)
+        }
+        defer { try? files.removeItem(at: folder) }
+        try Data().write(to: folder.appending(path: "secret/file"))
+        try files.createSymbolicLink(
+            at: folder.appending(path: "granted/out"), withDestinationURL: folder.appending(path: "secret"))
+        var rules = FileRules(
+            own: [], libraries: [], grants: FileGrants(), devices: [], mayUseNetwork: false,
+            mayStartProcesses: false)
+        rules.grants.read = [folder.appending(path: "granted").path]
+        #expect(rules.verdict(on: folder.appending(path: "granted/out/file").path, .read) == .refused)
+        #expect(rules.verdict(on: folder.appending(path: "granted/none").path, .read) == .always)
+        #expect(rules.verdict(on: folder.appending(path: "granted/../granted").path, .read) == .granted)
+        #expect(rules.verdict(on: folder.appending(path: "granted/new").path, .write) == .refused)
+        #expect(rules.verdict(on: "/proc/self/maps", .read) == .always)
+        #expect(rules.verdict(on: "/proc/self/oom_score_adj", .write) == .refused)
+        #expect(rules.verdict(on: "/dev/null", .write) == .always)
+    }
+}
+
+/// A launcher with files that are granted or not.
+private struct Field {
+    let harness: LaunchHarness
+    let library: String
+
+    init(_ groupKill: GroupKill) async throws {
+        harness = try await LaunchHarness(groupKill: groupKill)
+        library = try PluginCompiler.compile("uses", into: harness.folder.appending(path: "library"))
+        for name in ["read", "written", "secret"] {
+            try FileManager.default.createDirectory(
+                at: harness.folder.appending(path: name), withIntermediateDirectories: false)
+            try Data("text".utf8).write(to: harness.folder.appending(path: name).appending(path: "file"))
+        }
+    }
+
+    func path(_ name: String) -> String { harness.folder.appending(path: name).path }
+
+    func order(
+        _ label: String, learns: Bool = false, with change: (inout SandboxDeclaration) -> Void = { _ in }
+    ) throws -> LaunchOrder {
+        var order = try harness.order(label)
+        order.handler.libraryPath = library
+        order.handler.libraryHash = "uses"
+        change(&order.handler.manifest.sandbox)
+        order.place.grants.read = [path("read")]
+        order.place.grants.write = [path("written")]
+        order.environment += [
+            "USE_READ=\(path("read/file"))", "USE_WRITE=\(path("written"))",
+            "USE_SECRET=\(path("secret/file"))",
+        ]
+        if learns { order.observation = .all }
+        return order
+    }
+
+    func run(
+        _ label: String, learns: Bool = false, with change: (inout SandboxDeclaration) -> Void = { _ in }
+    ) async throws -> LaunchEnd {
+        try #require(try await harness.run(order(label, learns: learns, with: change)).end)
+    }
+
+    func end() async { await harness.end() }
+}
