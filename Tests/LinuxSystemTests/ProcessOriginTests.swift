@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import Testing
 
 /// Which processes are said to belong to launches; `sleep` plays the client and `sh` its shell.

@@ -47,7 +47,8 @@ struct HostRoutes {
         }
         routes.get("pause") { _, _ in try await Response.json(PauseMessage(host.pause())) }
         routes.post("pause") { request, context in
-            let message = try await request.message(PauseMessage.self, context: context, limits: limits)
+            let message = try await request.message(
+                PauseOrderMessage.self, context: context, limits: limits)
             return try await Response.json(PauseMessage(host.pause(until: message.until?.time)))
         }
         routes.delete("pause") { request, context in

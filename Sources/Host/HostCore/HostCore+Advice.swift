@@ -28,7 +28,7 @@ extension HostCore {
         guard let record = launches[id]?.record, record.kind != .appLaunch else { return }
         advise(
             record, "noExpirationHandler",
-            "\(record.identifier) set no expiration handler and did not ask for the expiration descriptor, so it is ended "
+            "\(declaredName(of: record)) set no expiration handler and did not ask for the expiration descriptor, so it is ended "
                 + "at once when it must stop, and can save nothing. Set a handler before anything else: "
                 + "host->set_expiration_handler, or task.expirationHandler")
     }
@@ -43,13 +43,13 @@ extension HostCore {
         if end.outcome == .failed, end.reason == .exitedWithoutCompleting {
             advise(
                 record, "neverCompleted",
-                "\(record.identifier) returned or exited without completing, which counts as failed. Complete on every "
+                "\(declaredName(of: record)) returned or exited without completing, which counts as failed. Complete on every "
                     + "path: host->complete, or task.setTaskCompleted(success:)")
         }
         if end.reason == .attemptsWithoutProgress {
             advise(
                 record, "attemptsWithoutProgress",
-                "\(record.identifier) was stopped again and again and got no further, so the host gave its request "
+                "\(declaredName(of: record)) was stopped again and again and got no further, so the host gave its request "
                     + "up. When it must stop, save a checkpoint (host->checkpoint, or task.checkpoint) and begin with "
                     + "it in the next attempt, or report progress of the whole request. If the work needs more time, "
                     + "set a longer 'runtime' in the manifest")
@@ -67,6 +67,12 @@ extension HostCore {
             "\(record.identifier) will not run again: the plugin itself submitted its last request, the launch succeeded, no request "
                 + "is pending, and the manifest has no schedule. If it should run again, submit the next request before "
                 + "completing, or write 'schedule: {every: 15m}' in the manifest")
+    }
+
+    /// The identifier of a launch as the manifest declares it, so that a pattern such as `com.example.job.*`
+    /// gets each piece of advice once.
+    private func declaredName(of record: LaunchRecord) -> String {
+        declaration(for: record.identifier).map { "\($0.identifier)" } ?? "\(record.identifier)"
     }
 
     /// Removes the advice about library versions that were replaced.

@@ -69,7 +69,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.launchSpacing", \.scheduler.launchSpacing, .zero ... .seconds(86_400),
-            "The time between the starts of two launches of one task. It does not apply to continued tasks and to bgtask launch. Our choice: a task that always submits its next request makes progress, and costs next to nothing"
+            "The time between the starts of two launches of one task. It does not apply to continued tasks, to bgtask launch, and to further attempts of one request, which wait for their back-off. Our choice: a task that always submits its next request makes progress, and costs next to nothing"
         ),
         .integer(
             "scheduling.launchesPerHour", \.scheduler.launchesPerHour, 1...100_000,

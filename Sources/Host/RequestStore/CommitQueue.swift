@@ -5,7 +5,8 @@ import TaskModel
 
 /// Group commit: one thread performs all waiting writes in one transaction, and then answers their callers.
 ///
-/// A commit needs one fsync for any number of writes, so the cost per write falls when many callers wait.
+/// A commit needs one fsync for any number of writes, so the cost per write falls when many callers wait. A
+/// commit that contains only notes needs none: no caller waits for it, and the next one makes it durable, too.
 /// Each write runs in a savepoint, so that a refused write does not affect the others.
 final class CommitQueue: Sendable {
     /// The writes of one caller, who waits until each of them is durable or refused.
@@ -25,6 +26,8 @@ final class CommitQueue: Sendable {
         var isDraining = false
         var unwritten = UnwrittenNotes()
         var statistics = StoreStatistics()
+        /// Whether SQLite syncs at the end of each transaction.
+        var isSyncing = true
     }
 
     let connection: StoreConnection
@@ -108,6 +111,7 @@ final class CommitQueue: Sendable {
         do {
             try connection.checkPlace()
             let answers = try connection.current().writeWithoutTransaction { db in
+                try setSync(!batch.isEmpty, in: db)
                 var answers: [@Sendable () -> Void] = []
                 try db.inTransaction(.immediate) {
                     // The notes come first, because a launch that ends in this transaction must keep them.
@@ -128,6 +132,15 @@ final class CommitQueue: Sendable {
             if (error as? DatabaseError)?.resultCode == .SQLITE_IOERR { connection.reopen() }
             for entry in batch { entry.fail(error) }
         }
+    }
+
+    /// Makes SQLite sync at the end of each transaction from now on, or not.
+    ///
+    /// A commit that callers wait for begins with this, so it fails if SQLite can't sync.
+    private func setSync(_ syncs: Bool, in db: Database) throws {
+        guard state.withLock({ $0.isSyncing }) != syncs else { return }
+        try db.execute(sql: "PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
+        state.withLock { $0.isSyncing = syncs }
     }
 
     /// Performs one write of a transaction.

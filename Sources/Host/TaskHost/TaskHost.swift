@@ -45,7 +45,7 @@ public actor TaskHost: Service {
     private var isFollowed = false
     /// When a call or a report of a launch was last handled, on CLOCK_BOOTTIME; `nil` if there was none.
     public private(set) var lastWork: Duration?
-    private var commits = CommitQueue()
+    private var writes = WaitingWrites()
     private var localTime = KnownLocalTime()
     private var calls = WaitingCalls()
     private var clients = ClientConnections()
@@ -237,7 +237,7 @@ public actor TaskHost: Service {
 
     /// Commits the writes that wait, unless a commit is under way.
     private func commitWrites() {
-        guard let (tickets, writes) = commits.begin() else { return }
+        guard let (tickets, writes) = writes.begin() else { return }
         store.commit(writes) { [loop] results in
             loop.execute { self.assumeIsolated { $0.committed(tickets, results) } }
         }
@@ -246,7 +246,7 @@ public actor TaskHost: Service {
     private func committed(
         _ tickets: [StoreTicket], _ results: [Result<StoreAnswer, StoreRefusal>]
     ) {
-        commits.end()
+        writes.end()
         // The answers must come in the order of the writes.
         inbox.put(contentsOf: zip(tickets, results).map { .stored($0, $1) })
         takeIn()
@@ -271,7 +271,7 @@ public actor TaskHost: Service {
 
     private func perform(_ effect: HostEffect, at now: Moment) {
         switch effect {
-        case .store(let ticket, let write): commits.add(write, ticket)
+        case .store(let ticket, let write): writes.add(write, ticket)
         case .note(let note, let id): store.note(note, of: id, at: now)
         case .launch(let order): launcher.launch(order)
         case .expire(let id, let reason): launcher.expire(id, reason: reason)

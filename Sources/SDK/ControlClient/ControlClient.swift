@@ -185,7 +185,7 @@ public struct ControlClient: Sendable {
 
     /// Pauses the whole host until a time or, with `nil`, until ``resume()``.
     public func pause(until end: WallTime?) async throws(ControlClientError) -> PauseMessage {
-        try await send(.POST, "/pause", PauseMessage(until: end.map(Timestamp.init)))
+        try await send(.POST, "/pause", PauseOrderMessage(until: end.map(Timestamp.init)))
     }
 
     /// Ends the pause of the whole host.

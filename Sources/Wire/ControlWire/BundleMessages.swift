@@ -156,8 +156,7 @@ public struct AnswerMessage: Codable, Equatable, Sendable {
     public init(keepGoing: Bool) { self.keepGoing = keepGoing }
 }
 
-/// The pause of the whole host: the body and the answer of `POST /v1/pause`, and the answer of `GET` and
-/// `DELETE`.
+/// The pause of the whole host: the answer of `GET`, `POST` and `DELETE /v1/pause`.
 public struct PauseMessage: Codable, Equatable, Sendable {
     /// Since when the host is paused, which the host sets; `null` if it is not.
     @Explicit public var since: Timestamp?
@@ -169,10 +168,26 @@ public struct PauseMessage: Codable, Equatable, Sendable {
         since = pause.map { Timestamp($0.since) }
         until = pause?.until.map(Timestamp.init)
     }
+}
+
+/// The body of `POST /v1/pause`.
+public struct PauseOrderMessage: Codable, Equatable, Sendable {
+    private enum CodingKeys: CodingKey { case until }
+
+    /// When the pause ends by itself; `null` if only `DELETE /v1/pause` ends it.
+    ///
+    /// The key is required, so that a body with a mistake can't pause the host for good.
+    @Explicit public var until: Timestamp?
 
     /// Makes the body of a call that pauses the host.
-    public init(until: Timestamp?) {
-        since = nil
-        self.until = until
+    public init(until: Timestamp?) { self.until = until }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard container.contains(.until) else {
+            throw DecodingError.keyNotFound(
+                CodingKeys.until, .init(codingPath: container.codingPath, debugDescription: "missing"))
+        }
+        until = try container.decodeIfPresent(Timestamp.self, forKey: .until)
     }
 }

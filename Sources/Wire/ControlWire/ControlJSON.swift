@@ -48,11 +48,23 @@ public enum ControlJSON {
         guard let error = error as? DecodingError else { return "it is not JSON" }
         switch error {
         case .keyNotFound(let key, let context): return "\(place(context)) lacks the key '\(key.stringValue)'"
-        case .typeMismatch(let type, let context): return "\(place(context)) should be of type \(type)"
+        case .typeMismatch(let type, let context): return "\(place(context)) should be \(word(for: type))"
         case .valueNotFound(let type, let context):
-            return "\(place(context)) is null and should be of type \(type)"
+            return "\(place(context)) is null and should be \(word(for: type))"
         case .dataCorrupted(let context): return "\(place(context)): \(context.debugDescription)"
         @unknown default: return "it does not match the message"
+        }
+    }
+
+    /// The word of JSON for what a Swift type is decoded from.
+    private static func word(for type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "a string"
+        case is Bool.Type: "true or false"
+        case is any BinaryInteger.Type: "a whole number"
+        case is any BinaryFloatingPoint.Type: "a number"
+        case is [Any].Type: "an array"
+        default: "an object"
         }
     }
 

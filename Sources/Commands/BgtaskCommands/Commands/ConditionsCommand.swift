@@ -38,6 +38,7 @@ struct ConditionsCommand: AsyncParsableCommand {
                   network=none|constrained|metered|unmetered
                   thermal=nominal|fair|serious|critical
                   user=active|idle
+                  pressure=none, or one or more of cpu, memory and io: pressure=cpu,io
                   gpu=on|off
                   storage=SIZE, for example storage=2GiB
                   NAME=on|off, where NAME is a custom condition

@@ -100,7 +100,7 @@ extension Console {
     /// Writes names and values in two columns, without those that have no value.
     func print(rows: [(String, String?)], outcome: Outcome?) throws {
         for case (let name, let value?) in rows {
-            let label = name + String(repeating: " ", count: max(0, 12 - name.count))
+            let label = name + String(repeating: " ", count: max(2, 14 - name.count))
             let text = Printable.text(value)
             try line(label + (name == "outcome" ? style.outcome(outcome, text) : text))
         }

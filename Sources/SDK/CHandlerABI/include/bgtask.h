@@ -16,6 +16,11 @@
  *   [control]  called by the runner on its control thread; must return soon, may call any [any] function
  * None of them may be called from a signal handler, nor in a child made by fork.
  *
+ * Signals. The runner sends SIGPROF to the threads of a launch that uses much CPU time, and shortly before
+ * the host kills it, so that reports can show their stacks. As after any signal, calls such as `poll`,
+ * `sleep` and `nanosleep` then return early, with EINTR. An early return does not mean that there is nothing
+ * left to do.
+ *
  * Ownership. Pointers that the runner hands out stay valid until the process ends, unless said otherwise.
  * Pointers that the plugin hands in are copied before the call returns. Strings are NUL-terminated UTF-8.
  *

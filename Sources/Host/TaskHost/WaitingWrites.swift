@@ -4,7 +4,7 @@ import TaskModel
 /// The writes that wait for the next commit of the store.
 ///
 /// One commit at most is under way. The writes that arrive meanwhile share the next one.
-struct CommitQueue {
+struct WaitingWrites {
     private var tickets: [StoreTicket] = []
     private var writes: [StoreWrite] = []
     private var isCommitting = false
