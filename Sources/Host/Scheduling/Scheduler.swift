@@ -76,6 +76,8 @@ public struct Scheduler: Sendable {
     var unsaved: Set<BundleIdentifier> = []
     /// What the pending requests have waited for.
     var waits = WaitBook()
+    /// When the host before this one was last known to run; `nil` if this is not known.
+    var earlierHostEnd: WallTime?
     /// Wall time minus boot time; it changes when the wall clock is set.
     var wallOffset: Duration?
 
