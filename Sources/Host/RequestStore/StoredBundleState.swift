@@ -16,15 +16,18 @@ struct StoredPause: Codable {
     var until: StoredInstant?
     var crashes: Int?
     var library: String?
+    var launch: Int64?
 
     init(_ pause: Pause) {
         since = StoredInstant(pause.since)
         until = pause.until.map(StoredInstant.init)
-        (crashes, library) = (pause.crashes, pause.library)
+        (crashes, library, launch) = (pause.crashes, pause.library, pause.launch?.rawValue)
     }
 
     var pause: Pause {
-        Pause(since: since.time, until: until?.time, crashes: crashes, library: library)
+        Pause(
+            since: since.time, until: until?.time, crashes: crashes, library: library,
+            launch: launch.map(LaunchID.init(rawValue:)))
     }
 }
 

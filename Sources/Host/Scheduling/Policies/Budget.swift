@@ -136,9 +136,10 @@ struct Budget: Policy {
         let burst = account.burst
         let today = situation.localDay(now.wall)
         if account.spent >= account.limit {
+            // A budget of 0 has nothing to give tomorrow either.
             return exhausted(
-                account, subject, situation, at: now, until: situation.start(ofDay: today + 1),
-                available: nil)
+                account, subject, situation, at: now,
+                until: account.limit > 0 ? situation.start(ofDay: today + 1) : nil, available: nil)
         }
         // The hours of use matter only to the few bundles that have spent the burst.
         if account.spent < burst { return nil }
@@ -159,9 +160,10 @@ struct Budget: Policy {
     /// `available` is `nil` if all of the day's budget is spent.
     private func exhausted(
         _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment,
-        until next: WallTime, available: Double?
+        until next: WallTime?, available: Double?
     ) -> Answer {
         let whole = account.text(account.limit)
+        let advice = next == nil ? "A budget of 0 never increases by itself. Raise it" : "Raise the budget"
         return subject.wait(
             for: .bundle(subject.request.bundle), until: next,
             Rationale(
@@ -169,10 +171,10 @@ struct Budget: Policy {
                 required: available.map {
                     "less than \(account.text($0)) at this time, and \(whole) in a day"
                 }
-                    ?? "less than \(whole)",
+                    ?? (next == nil ? "less than the budget, which is 0" : "less than \(whole)"),
                 observed: account.text(account.spent), earliestChange: next,
                 remedy:
-                    "Raise the budget: bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(enough(account, subject, situation, at: now)))"
+                    "\(advice): bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(enough(account, subject, situation, at: now)))"
             ))
     }
 }

@@ -30,6 +30,7 @@ struct Paused: Policy {
                     .event(.pauseChanged(nil))))
         }
         for index in acts.indices { acts[index].isStep = true }
+        if let trial = trial(for: subject, in: scheduler, at: now) { acts.insert(trial, at: 0) }
         return acts
     }
 
