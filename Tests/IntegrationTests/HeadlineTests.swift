@@ -259,7 +259,7 @@ extension Tag {
         let headline = try #require(
             (try host.json("explain", task) as? [String: Any])?["headline"] as? String)
         #expect(
-            headline.contains("crashed 5 times within 5 min (to see why: bgtask report L5)"), "\(headline)")
+            headline.contains("crashed 5 times within 5 min (see bgtask report L5)"), "\(headline)")
         #expect(headline.hasSuffix(": bgtask launch \(task)"), "\(headline)")
         #expect(host.run("report", "L5").output.contains("SIG"))
         #expect(host.run("launch", task).status == 0)

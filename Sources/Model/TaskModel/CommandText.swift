@@ -18,7 +18,8 @@ public enum CommandText {
         var (result, outside, rest) = ("", "", text[...])
         while let open = rest.firstIndex(of: "("), let close = rest[open...].firstIndex(of: ")") {
             let group = rest[open..<close]
-            let isCommand = group.hasPrefix("(bgtask ") || group.contains(": bgtask ")
+            let isCommand =
+                group.hasPrefix("(bgtask ") || group.hasPrefix("(see bgtask ") || group.contains(": bgtask ")
             outside += rest[..<open]
             result += rest[..<close] + (isCommand ? option : "") + ")"
             rest = rest[rest.index(after: close)...]

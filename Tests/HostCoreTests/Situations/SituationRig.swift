@@ -82,6 +82,12 @@ struct SituationRig {
             when("night", "hour >= 22 or externalPower and condition.docked", named: "mixed"),
             when("contrary", "not idle and not externalPower"),
             when("metered", "network == metered"),
+            task("urgent", .processing) {
+                let payload = ["urgent": PayloadType.boolean]
+                $0.payload = payload
+                $0.constraints = TaskConstraints(
+                    when: try! WhenExpression("externalPower and payload.urgent", payload: payload))
+            },
             task("hog", .processing) {
                 $0.constraints = TaskConstraints(
                     conflicts: [try! IdentifierPattern("com.example.photos.print")])
@@ -281,6 +287,9 @@ struct SituationRig {
         case ("resume", nil): try call(.pause(.ended))
         case ("resume", let bundle?): try call(.change(BundleIdentifier(bundle), .resumed))
         case ("conditions", "set"):
+            // The host refuses conditions that no file defines.
+            let names = command.dropFirst(2).map { String($0.prefix { $0 != "=" }) }
+            if names.contains(where: { world.conditions.custom[$0] == nil }) { return false }
             try change { conditions in
                 for word in command.dropFirst(2) {
                     conditions.custom[String(word.prefix { $0 != "=" })] = .known(word.hasSuffix("=on"))

@@ -501,6 +501,27 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
         .init("when asks for the contrary of most tasks") { rig in try rig.ask("contrary") },
         .init("when asks for a metered network") { rig in try rig.ask("metered") },
         .init("when can never be true") { rig in try rig.ask("never") },
+        .init("when can never be true with the payload") { rig in
+            try rig.ask("urgent") { $0.payload = #"{"urgent": false}"# }
+        },
+        .init("when asks for a sensor that does not answer") { rig in
+            try rig.change { $0.power = .unknown }
+            try rig.ask("either")
+        },
+        .init("five launches crashed, and it is on battery") { rig in
+            for _ in 0..<5 {
+                try rig.submit("export")
+                try rig.end("export", LaunchEnd(outcome: .crashed, reason: .signal))
+                try rig.pass(.seconds(11))
+            }
+            try rig.change { $0.power = battery(50) }
+            try rig.ask("cleanup")
+        },
+        .init("when asks for a network or a condition, which no file defines") { rig in
+            try rig.change { $0.network = .known(.metered) }
+            try rig.ask("choice")
+        },
+        .init("when asks for conditions that no file defines") { rig in try rig.ask("conditions") },
         .init("when asks for a condition that is unknown") { rig in
             try rig.change {
                 $0.network = .known(.metered)

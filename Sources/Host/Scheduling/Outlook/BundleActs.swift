@@ -20,7 +20,7 @@ extension Paused {
         guard let pause = situation.pause(of: subject.bundle, at: now.wall)?.pause,
             let crashes = pause.crashes
         else { return awaited }
-        let report = pause.launch.map { " (to see why: bgtask report \($0))" } ?? ""
+        let report = pause.launch.map { " (see bgtask report \($0))" } ?? ""
         return "another library or the end of its pause, because its bundle crashed \(crashes) times within "
             + situation.settings.crashPeriod.text + report
     }

@@ -73,7 +73,7 @@ extension PossibleAct {
 
     /// A source of conditions does not answer, and its value after the repair is not known in advance.
     static func repair(_ source: String, _ unit: String? = nil) -> PossibleAct {
-        let how = unit.map { "systemctl restart \($0)" } ?? "its name: bgtask conditions"
+        let how = unit.map { "systemctl restart \($0)" } ?? "see bgtask conditions"
         return PossibleAct(
             text: "Restart the source of \(source), which does not answer (\(how))", effect: .unknown)
     }

@@ -54,10 +54,10 @@ extension When {
 
     func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
         guard let expression = subject.needs.constraints?.when else { return awaited }
-        let text = told(subject, situation, expression).text
-        let shown = text.count > Self.longestInHeadline ? "" : " (\(text))"
-        return expression.canBeTrue
-            ? awaited + shown : "'when'\(shown), which can never be true"
+        let whole = told(subject, situation, expression)
+        let shown = whole.text.count > Self.longestInHeadline ? "" : " (\(whole.text))"
+        if expression.canBeTrue { return awaited + shown }
+        return "'when'\(shown), which can never be true" + (whole.canBeTrue ? " with its payload" : "")
     }
 
     /// The smallest sets of changes that make the expression true now or, if there are none, at an hour of
@@ -200,7 +200,10 @@ extension When {
         }
         for test in expression.tests {
             switch test.fact {
-            case .condition(let name): add(.turning(name, on: conditions.custom[name] != .known(true)))
+            case .condition(let name):
+                // Nothing can set a condition that no file defines.
+                guard let reading = conditions.custom[name] else { continue }
+                add(.turning(name, on: reading != .known(true)))
             case .payload: break
             case .machine(let fact):
                 switch fact {
