@@ -141,6 +141,7 @@ struct StoredBundleState: Codable {
     var service: Service?
     var shortService: Service?
     var pause: StoredPause?
+    var crashPause: StoredPause?
     var crashes: [StoredInstant]?
     var wakeUpsSaved: Int?
 
@@ -161,6 +162,7 @@ struct StoredBundleState: Codable {
         service = Service(state.service)
         shortService = Service(state.shortService)
         pause = state.pause.map(StoredPause.init)
+        crashPause = state.crashPause.map(StoredPause.init)
         crashes = state.crashes.isEmpty ? nil : state.crashes.map(StoredInstant.init)
         wakeUpsSaved = state.wakeUpsSaved
     }
@@ -190,7 +192,7 @@ struct StoredBundleState: Codable {
         state.recent = recent?.launches ?? state.recent
         state.service = service?.account ?? state.service
         state.shortService = shortService?.account ?? state.shortService
-        state.pause = pause?.pause
+        state.setPauses(pause?.pause, ofCrashes: crashPause?.pause)
         state.crashes = crashes?.map(\.time) ?? state.crashes
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
         return state
