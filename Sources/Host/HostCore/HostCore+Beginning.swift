@@ -60,7 +60,7 @@ extension HostCore {
         feed(.conditionsChanged(conditions))
         drainEvents()
         crashing = Set(
-            beginning.recovery.facts.bundleStates.filter { $0.value.pause?.crashes != nil }.keys)
+            beginning.recovery.facts.bundleStates.filter { $0.value.crashPause != nil }.keys)
         endPausesOfOldLibraries(changed: { _ in false })
         drainEvents()
         if let end = beginning.earlierHostEnd { scheduler.noteEarlierHost(until: end) }

@@ -144,6 +144,7 @@ struct StoredBundleState: Codable {
     var service: Service?
     var shortService: Service?
     var pause: StoredPause?
+    var crashPause: StoredPause?
     var crashes: [StoredInstant]?
     var wakeUpsSaved: Int?
 
@@ -164,6 +165,7 @@ struct StoredBundleState: Codable {
         service = Service(state.service)
         shortService = Service(state.shortService)
         pause = state.pause.map(StoredPause.init)
+        crashPause = state.crashPause.map(StoredPause.init)
         crashes = state.crashes.isEmpty ? nil : state.crashes.map(StoredInstant.init)
         wakeUpsSaved = state.wakeUpsSaved
     }
@@ -193,7 +195,7 @@ struct StoredBundleState: Codable {
         state.recent = recent?.launches ?? state.recent
         state.service = service?.account ?? state.service
         state.shortService = shortService?.account ?? state.shortService
-        state.pause = pause?.pause
+        state.setPauses(pause?.pause, ofCrashes: crashPause?.pause)
         state.crashes = crashes?.map(\.time) ?? state.crashes
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
         return state
