@@ -47,6 +47,31 @@ import Testing
             ])
     }
 
+    @Test func `bgtask launch --wait ends with the attempt, and says when the next one starts`() throws {
+        let request = try request()
+        var story = RequestStory(request: request.id, isOneAttempt: true)
+        story.retryAttempts = 3
+        _ = story.begin(LaunchMessage(ScriptedHost.record(request)))
+        let ended = ScriptedHost.ended(request, .failed, .handlerFailed)
+        var next = request
+        let at = try #require(ended.endedAt)
+        next.putBack(PutBack(notBefore: at + .seconds(10), isRetry: true), at: at)
+        let lines = story.take(HostEventMessage(.launchEnded(ended, putBack: next)), now: at)
+        #expect(
+            lines.suffix(3) == [
+                "Attempt 1 of 3 failed; the next one starts in 10 s at the earliest, at "
+                    + "\(Timestamp(at + .seconds(10)))",
+                "To follow it: bgtask logs -f --identifier org.example.a", "To give it up: bgtask cancel R17",
+            ])
+        guard case .putBack = story.end else {
+            Issue.record("the story has no end")
+            return
+        }
+        var whole = RequestStory(request: request.id)
+        _ = whole.take(HostEventMessage(.launchEnded(ended, putBack: next)), now: at)
+        #expect(whole.end == nil, "submit --wait follows all attempts")
+    }
+
     @Test func `slow progress, and one without a total, is a line each ten seconds`() throws {
         let request = try request()
         for total in [Int64(0), 1_000_000] {

@@ -82,6 +82,14 @@ import Testing
                 "8:11: warning: when: no hour of the week makes the expression true, so the task never starts. Write 'or' between times that exclude each other: hour >= 22 or hour < 6"
             ),
             (
+                "when: idle and not idle",
+                "8:24: warning: when: 'idle and not idle' can never be true. Correct it, because the task never starts"
+            ),
+            (
+                "when: \"charging or (battery > 80 and battery < 40)\"",
+                "8:42: warning: when: 'battery > 80 and battery < 40' can never be true. Correct or remove this part"
+            ),
+            (
                 "between: [22:00]",
                 "8:14: error: between has 1 time instead of 2. Write the beginning and the end: between: [22:00, 06:00]"
             ),

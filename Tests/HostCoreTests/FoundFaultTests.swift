@@ -384,6 +384,48 @@ import Testing
         #expect(world.core.launches.launch(of: identifier) != nil)
     }
 
+    /// A checkpoint in each attempt once reset the count of attempts that conditions stopped.
+    @Test func `nor does a checkpoint in each attempt evade that`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        let identifier = try TaskIdentifier("com.example.a.powered")
+        world.call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
+        var launches = 0
+        for flip in 0..<219 {
+            let isOn = flip.isMultiple(of: 2)
+            world.conditions.power = .known(
+                isOn ? .mains : PowerCondition(externalPower: false, isCharging: false, batteryPercent: 90))
+            world.inputs.append(.conditions(world.conditions))
+            try settleStore(&world)
+            world.ring()
+            try settleStore(&world)
+            while !world.work.isEmpty { world.doWork(0) }
+            try settleStore(&world)
+            for other in world.core.launches.all.map(\.record) where other.identifier != identifier {
+                world.end(other.id, LaunchEnd(outcome: .succeeded, reason: nil))
+            }
+            try settleStore(&world)
+            world.pass(.milliseconds(12_000 / 219))
+            guard let launch = world.core.launches.launch(of: identifier)?.record else { continue }
+            if isOn {
+                launches += 1
+                world.inputs.append(.launch(.started(launch.id, pid: 7)))
+                world.inputs.append(.launch(.ready(launch.id, at: world.now)))
+                world.inputs.append(.launch(.checkpoint(launch.id, [UInt8(flip & 255)])))
+                try settleStore(&world)
+                #expect(world.core.launches.launch(of: identifier)?.record.hasNewCheckpoint == true)
+            } else {
+                world.end(launch.id, LaunchEnd(outcome: .expired, reason: .externalPowerLost))
+                try settleStore(&world)
+            }
+        }
+        #expect(launches == 3)
+        #expect(FlapBook.counts(runTime: .seconds(9), gotFurther: true))
+        #expect(!FlapBook.counts(runTime: .seconds(10), gotFurther: true))
+        #expect(FlapBook.counts(runTime: .seconds(59), gotFurther: false))
+        #expect(!FlapBook.counts(runTime: .seconds(60), gotFurther: false))
+    }
+
     @Test func `a handler that submits in a loop is refused, and others are not`() throws {
         var rates = SubmissionRates()
         let (a, b) = (try BundleIdentifier("com.example.a"), try BundleIdentifier("com.example.b"))

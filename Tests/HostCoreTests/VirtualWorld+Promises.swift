@@ -144,8 +144,9 @@ extension VirtualWorld {
             guard let notBefore = putBack.notBefore else { return }
             // Conditions that come and go have a dwell from the second short attempt on.
             let isFlap =
-                launch.request.attempt > 1 && !hasBrought
-                && ended.at.wall - launch.record.startedAt < FlapBook.shortRun
+                launch.request.attempt > 1
+                && FlapBook.counts(
+                    runTime: ended.at.wall - launch.record.startedAt, gotFurther: hasBrought)
                 && notBefore - ended.at.wall <= FlapBook.longestDwell
             if isFlap { return }
             throw BrokenPromise("\(id) was ended by conditions, and its request backs off")

@@ -115,13 +115,14 @@ struct VirtualWorld {
     // MARK: The host's life
 
     /// Starts a host with the contents of the store.
-    mutating func begin() throws {
+    mutating func begin(after earlierHostEnd: WallTime? = nil) throws {
         var beginning = HostBeginning(
             surroundings: HostSurroundings(
                 manifestsDirectory: "/m", stateDirectory: "/s", taskEnvironment: []),
             settings: settings, registered: manifests.snapshot, conditions: conditions)
         beginning.recovery = store.recover(beginning.recoveryTerms(at: now.wall))
         beginning.boot = "boot"
+        beginning.earlierHostEnd = earlierHostEnd
         // The host does not learn the last begin of a schedule whose manifest is missing now.
         for identifier in begins.keys where beginning.recovery.lastLaunches[identifier] == nil {
             begins[identifier] = nil

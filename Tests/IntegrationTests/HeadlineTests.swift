@@ -83,9 +83,17 @@ extension Tag {
             before: [["settings", "budget", "com.example.waiting", "--launches", "0"]]),
     ]
 
+    /// A host with three bundles; a payload with the word `abort` makes their handler crash.
     private static func host() throws -> HostProcess {
         let host = try HostProcess()
-        try EndToEndTests.install(in: host)
+        let source = EndToEndTests.counting.replacingOccurrences(
+            of: "long position = 0;",
+            with: """
+                long position = 0; host->expiration_descriptor(task);
+                if (launch->payload && strstr(launch->payload, "abort")) __builtin_trap();
+                """)
+        try host.install(
+            source, library: "libcounting.so", manifest: EndToEndTests.manifest, named: "counting")
         for (number, text) in manifests.enumerated() {
             try text.write(
                 to: host.manifests.appendingPathComponent("m\(number).yaml"), atomically: true,
@@ -179,6 +187,82 @@ extension Tag {
         #expect(host.stop() == 0)
         try host.start()
         #expect(host.run("show", name).output.contains(" for power"))
+        #expect(host.stop() == 0)
+    }
+
+    /// The launcher notes when it lost its host, so the next host knows how long there was none.
+    @Test func `after a kill, only the time without a host counts as a wait for the host`() throws {
+        let host = try Self.host()
+        let task = "com.example.waiting.cleanup"
+        func waited() throws -> [String: Double] {
+            let answer = try host.json("explain", task) as? [String: Any]
+            let spans = answer?["waited"] as? [[String: Any]] ?? []
+            return Dictionary(
+                uniqueKeysWithValues: spans.map {
+                    ($0["policy"] as? String ?? "", $0["seconds"] as? Double ?? 0)
+                })
+        }
+        // A pause lasts longer than the host.
+        host.run("pause", "com.example.waiting")
+        host.run("submit", task)
+        try host.wait("it has waited for 3 s") { try waited()["Paused"] ?? 0 >= 3 }
+        let clock = ContinuousClock()
+        let kill = clock.now
+        host.kill()
+        try host.start()
+        let spans = try waited()
+        let gap = clock.now - kill
+        #expect(spans["EarlierHost"] ?? 0 >= 3, "\(spans)")
+        #expect(.seconds(spans["Host"] ?? 0) <= gap, "\(spans), \(gap)")
+        #expect(host.run("explain", task).output.contains(" for reasons that only the earlier host knew"))
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `a launch, a request or a task is understood where a person types it`() throws {
+        let host = try Self.host()
+        let task = "com.example.waiting.index"
+        #expect(host.run("submit", task, "--wait").status == 0)
+        host.run("conditions", "set", "user=active")
+        #expect(host.run("submit", task).status == 0)
+        for name in ["L1", "R1"] {
+            let answer = host.run("explain", name)
+            #expect(answer.status == 0 && answer.output.hasPrefix("L1 \(task) started at"), "\(answer)")
+            #expect(host.run("logs", name).status == 0)
+            #expect(host.run("report", name).status == 0)
+        }
+        for name in ["R2", task] {
+            #expect(host.run("explain", name).output.contains("Waits for an idle device"))
+            #expect(host.run("show", name).output.hasPrefix("request     R2"))
+        }
+        #expect(host.run("show", "L1").output.hasPrefix("launch      L1"))
+        #expect(host.run("cancel", "R2").status == 0)
+        #expect(host.run("show", task).output.hasPrefix("launch      L1"))
+        let over = host.run("explain", "R2")
+        #expect(over.status == 4 && over.errors.contains("bgtask show R2"), "\(over)")
+        let unknown = host.run("explain", "L77")
+        #expect(unknown.status == 4 && unknown.errors.contains("L77"), "\(unknown)")
+        let never = host.run("show", "com.example.waiting.upload")
+        #expect(never.status == 4 && never.errors.contains("bgtask explain com.example.waiting.upload"))
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `after five crashes, the headline names the report, and what tries the task`() throws {
+        let host = try Self.host()
+        let task = "com.example.waiting.index"
+        for number in 1...5 {
+            #expect(host.run("submit", task, "--payload", #"{"mode":"abort"}"#, "--wait").status == 1)
+            try host.wait("L\(number) has ended") {
+                try host.launches(of: task).count(where: { $0["outcome"] as? String == "crashed" }) == number
+            }
+        }
+        #expect(host.run("submit", task).status == 0)
+        let headline = try #require(
+            (try host.json("explain", task) as? [String: Any])?["headline"] as? String)
+        #expect(
+            headline.contains("crashed 5 times within 5 min (see bgtask report L5)"), "\(headline)")
+        #expect(headline.hasSuffix(": bgtask launch \(task)"), "\(headline)")
+        #expect(host.run("report", "L5").output.contains("SIG"))
+        #expect(host.run("launch", task).status == 0)
         #expect(host.stop() == 0)
     }
 }

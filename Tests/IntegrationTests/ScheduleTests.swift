@@ -73,6 +73,19 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    @Test func `launch --wait ends with its own attempt, and says when the next one starts`() throws {
+        let host = try Self.host(("task", "retry: {attempts: 3, backoff: 1h}"))
+        try host.start()
+        let answer = host.run("launch", "com.example.stubborn.task", "--wait")
+        #expect(answer.status == 1, "\(answer)")
+        #expect(answer.output.contains("Attempt 1 of 3 failed; the next one starts in "), "\(answer)")
+        #expect(answer.output.contains("bgtask logs -f --identifier com.example.stubborn.task"))
+        #expect(host.run("cancel", "com.example.stubborn.task").status == 0)
+        let json = host.run("launch", "com.example.stubborn.task", "--wait", "--json")
+        #expect(json.output.contains("\"next\""), "\(json)")
+        #expect(host.stop() == 0)
+    }
+
     @Test func `when its attempts are used up it has failed, and --wait says so`() throws {
         let host = try Self.host(
             ("task", "retry: {attempts: 2, backoff: 1s}"), ("once", "delivery: atLeastOnce"))

@@ -165,9 +165,9 @@ import Testing
             let id = rig.submit("refresh")
             #expect(rig.take() == [])
             #expect(rig.vetoes("refresh") == ["Budget"])
-            // One launch is added each 40 min, and becomes available at the beginning of the next quarter of
-            // an hour: the last one at 23:30.
-            let added = start + .seconds(2400 * (launch - 25))
+            // One launch is added each 40 min. When half of it has been added, it becomes available at the
+            // beginning of the next quarter of an hour: the last one at 23:45.
+            let added = start + .seconds(2400 * (launch - 25) + 1200)
             let alarm = try #require(rig.wake.wall)
             #expect(alarm.wholeSeconds % 900 == 0 && alarm.rounded == alarm)
             #expect(alarm > added && alarm <= added + .seconds(900))

@@ -227,4 +227,179 @@ import Testing
         rig.send(.handlersChanged(changed))
         #expect(rig.launched() == ["com.example.a.p1"])
     }
+
+    // MARK: What holds a request besides the conflict
+
+    private static func setPower(_ isOn: Bool, _ rig: SchedulerRig) {
+        rig.change { $0.power = isOn ? .known(.mains) : PolicyTests.battery(95) }
+    }
+
+    @Test func `a short veto takes neither the place of a request nor the time that it was held`() {
+        let rig = Self.rig(["powered": ["p2", "p3"]])
+        let launch = rig.run("p2")
+        rig.advance(.seconds(1))
+        rig.submit("powered")
+        rig.advance(.seconds(1))
+        Self.setPower(false, rig)
+        rig.advance(.milliseconds(500))
+        Self.setPower(true, rig)
+        _ = rig.take()
+        rig.advance(.seconds(1))
+        rig.submit("p3")
+        #expect(rig.launched() == [], "the younger request lets the older one go first")
+        rig.end(launch)
+        #expect(rig.launched() == ["com.example.a.powered"])
+    }
+
+    @Test func `only the time in which nothing else holds a request counts, and all of it counts`() throws {
+        let (rig, _) = try Self.foreign(["com.example.a.powered"])
+        let launch = rig.run("com.example.b.p1")
+        let id = rig.submit("powered")
+        _ = rig.take()
+        for _ in 0..<2 {
+            rig.advance(.seconds(100))
+            Self.setPower(false, rig)
+            rig.advance(.seconds(50))
+            Self.setPower(true, rig)
+            #expect(rig.take() == [], "without power, it could not start anyway")
+        }
+        #expect(rig.wake.boot == rig.now.boot + .seconds(100), "it was held for 200 of 300 s")
+        rig.advance(.milliseconds(99_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+        rig.end(launch)
+        #expect(rig.launched() == ["com.example.a.powered"])
+        rig.begin(id)
+    }
+
+    @Test func `the time begins when a request becomes due, without another event`() throws {
+        let (rig, _) = try Self.foreign(["com.example.a.p1"])
+        let launch = rig.run("com.example.b.p1")
+        rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(40) }
+        _ = rig.take()
+        let wake = try #require(rig.wake.wall)
+        let due = wake - rig.now.wall
+        #expect(due >= .seconds(40) && due <= .seconds(50))
+        rig.advance(due)
+        #expect(rig.wake.boot == rig.now.boot + .seconds(300))
+        rig.advance(.seconds(300))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
+    /// A host of two slots, in which `b` names tasks of `a`, and the limit is short.
+    private static func narrow(own: [String] = []) throws -> SchedulerRig {
+        let (_, manifests) = try Self.foreign(["com.example.a.powered", "com.example.a.p1"], own: own)
+        var settings = SchedulerSettings.unpaced
+        (settings.discretionarySlots, settings.conflictLimit) = (2, .seconds(300))
+        return SchedulerRig(manifests, settings: settings)
+    }
+
+    @Test(arguments: [false, true])
+    func `a bundle that fills all slots is stopped, too`(withVeto: Bool) throws {
+        let rig = try Self.narrow()
+        let launch = rig.run("com.example.b.p1")
+        _ = rig.run("com.example.b.p2")
+        if withVeto { Self.setPower(false, rig) }
+        let name = withVeto ? "powered" : "p1"
+        rig.submit(name)
+        _ = rig.take()
+        if withVeto {
+            rig.advance(.seconds(100))
+            Self.setPower(true, rig)
+        }
+        #expect(rig.wake.boot == rig.now.boot + .seconds(300))
+        rig.advance(.seconds(300))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+        rig.end(launch)
+        #expect(rig.launched() == ["com.example.a.\(name)"])
+    }
+
+    @Test func `a request that was pending before the launches fill all slots is found, too`() throws {
+        let rig = try Self.narrow()
+        Self.setPower(false, rig)
+        rig.submit("powered")
+        let launch = rig.run("com.example.b.p1")
+        _ = rig.run("com.example.b.p2")
+        _ = rig.take()
+        Self.setPower(true, rig)
+        #expect(rig.wake.boot == rig.now.boot + .seconds(300))
+        rig.advance(.seconds(300))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
+    @Test func `no launch is stopped in vain: neither beside one of the own bundle nor for a slot of others`()
+        throws
+    {
+        let rig = try Self.narrow(own: ["com.example.a.p2"])
+        let own = rig.run("p2")
+        let foreign = rig.run("com.example.b.p1")
+        rig.submit("p1")
+        _ = rig.take()
+        rig.advance(.seconds(599))
+        #expect(rig.take() == [], "p2 of its own bundle holds it as well")
+        rig.end(own)
+        rig.advance(.zero)
+        #expect(rig.take() == [.expire(foreign, .leaseEnded)])
+
+        // A continued task holds a request whose slots are taken by a third bundle.
+        let other = try Self.narrow()
+        let film = other.run("com.example.b.p1")
+        let third = other.run("com.example.c.p1")
+        other.submit("p1")
+        other.advance(.seconds(10))
+        other.send(.settingsChanged(Self.oneSlot))
+        _ = other.take()
+        other.advance(.seconds(580))
+        #expect(other.take() == [], "one slot is left, and the third bundle has it")
+        other.end(third)
+        other.advance(.zero)
+        #expect(other.take() == [.expire(film, .leaseEnded)])
+    }
+
+    private static var oneSlot: SchedulerSettings {
+        var settings = SchedulerSettings.unpaced
+        (settings.discretionarySlots, settings.conflictLimit) = (1, .seconds(300))
+        return settings
+    }
+
+    @Test func `of many requests that something else holds as well, each gets its claim in the end`() throws {
+        let names = (0..<80).map { "w\($0)" }
+        var settings = SchedulerSettings.unpaced
+        settings.discretionarySlots = 9
+        let manifest = Manifest.make("com.example.a") { manifest in
+            for name in names {
+                var task = TaskDeclaration(
+                    pattern: try! IdentifierPattern("com.example.a.\(name)"), kind: .processing)
+                task.constraints = TaskConstraints(conflicts: [Self.pattern("p2")])
+                manifest.tasks.append(task)
+            }
+        }
+        let rig = SchedulerRig([manifest], settings: settings)
+        let launch = rig.run("p2")
+        for name in names {
+            rig.advance(.milliseconds(10))
+            rig.submit(name) { $0.requiresExternalPower = true }
+        }
+        for _ in 0..<3 {
+            Self.setPower(false, rig)
+            rig.advance(.seconds(1))
+            Self.setPower(true, rig)
+            rig.advance(.seconds(1))
+        }
+        #expect(rig.scheduler.situation.claims.count == ConflictQueue.most)
+        #expect(rig.scheduler.conflictQueue.entries.count <= 2 * ConflictQueue.most)
+        #expect(rig.wake.boot == nil || rig.wake.boot! > rig.now.boot, "nothing is judged again and again")
+        rig.end(launch)
+        var started: [String] = []
+        while true {
+            let new = rig.takeAll().compactMap { action -> RequestID? in
+                if case .launch(let id, _, _, _) = action { id } else { nil }
+            }
+            if new.isEmpty { break }
+            started += new.map { rig.stored[$0]!.identifier.rawValue }
+            for id in new { rig.end(rig.begin(id)) }
+        }
+        #expect(started.filter { $0.contains(".w") }.count == names.count)
+    }
 }

@@ -280,9 +280,42 @@ import Testing
     @Test func `a schedule starts in the hour that when names`() throws {
         let rig = Self.constrained(TaskConstraints(when: try WhenExpression("hour == 3", payload: [:])))
         Self.storeScheduled(rig, "p1", window: .seconds(20 * 3600))
-        #expect(rig.wake == Wake(wall: Self.time(rig, 27)))
-        rig.advance(Self.time(rig, 27) - rig.now.wall)
+        // The window ends later, so the host wakes before the hour is over.
+        #expect(rig.wake == Wake(wall: Self.time(rig, 27, 59)))
+        rig.advance(Self.time(rig, 27) - rig.now.wall - .milliseconds(1))
+        #expect(rig.launched() == [])
+        rig.advance(Self.time(rig, 27, 59) - rig.now.wall)
         #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
+    @Test(arguments: ["hour >= 0", "hour < 6 or hour >= 6", "idle or hour == 3 or hour != 3"])
+    func `a clause on the clock that is always true does not move the alarm`(text: String) throws {
+        let rig = Self.constrained(TaskConstraints(when: try WhenExpression(text, payload: [:])))
+        let plain = Self.constrained(TaskConstraints(battery: 1))
+        for rig in [rig, plain] {
+            var submission = TaskSubmission(identifier: .sample("p1"), origin: .schedule)
+            submission.earliestBeginDate = Self.time(rig, 24)
+            rig.store(submission, deadline: Self.time(rig, 44))
+        }
+        #expect(rig.wake == plain.wake && rig.wake.wall != nil)
+    }
+
+    @Test(
+        arguments: [
+            // The expression, and the hour and minute of the alarm; the window is 0:00 to 20:00 of the next day.
+            ("hour < 5", 28, 59), ("hour < 5 or externalPower", 28, 59),
+            ("hour < 5 and externalPower", 28, 59),
+            ("hour >= 5", 44, 0), ("hour >= 5 and hour < 9 or hour >= 12 and hour < 15", 32, 59),
+            ("hour < 5 and externalPower or hour >= 5", 44, 0),
+        ] as [(String, Int, Int)])
+    func `the host wakes before the clock closes or narrows an expression`(
+        text: String, hour: Int, minute: Int
+    ) throws {
+        let rig = Self.constrained(TaskConstraints(when: try WhenExpression(text, payload: [:])))
+        var submission = TaskSubmission(identifier: .sample("p1"), origin: .schedule)
+        submission.earliestBeginDate = Self.time(rig, 24)
+        rig.store(submission, deadline: Self.time(rig, 44))
+        #expect(rig.wake == Wake(wall: Self.time(rig, hour, minute)))
     }
 
     @Test func `the host wakes before a request fails`() throws {

@@ -256,6 +256,32 @@ extension Manifest {
         }
     }
 
+    @Test func `a condition that no test reads judges none of the requests again`() throws {
+        let bits = 0..<5
+        let types = Dictionary(uniqueKeysWithValues: bits.map { ("p\($0)", PayloadType.boolean) })
+        let when = try WhenExpression(
+            "idle and " + bits.map { "(payload.p\($0) or battery >= \(40 + $0))" }.joined(separator: " and "),
+            payload: types)
+        let rig = Self.rig(TaskConstraints(when: when), of: "export", payload: types)
+        rig.scheduler.pending.mostGroups = 4
+        rig.change { $0.user = .known(.active) }
+        for number in 0..<(Scheduler.looksPerPass + 100) {
+            let payload = bits.map { "\"p\($0)\":\(number & 1 << $0 != 0)" }.joined(separator: ",")
+            rig.submit("export.x\(number)") { $0.payload = "{\(payload)}" }
+        }
+        #expect(rig.launched() == [])
+        // A pass that reached its limit had to judge all of them.
+        rig.change { $0.gpu = .known(true) }
+        #expect(!rig.scheduler.isPassCut)
+        rig.change { $0.lowPowerMode = .known(true) }
+        rig.change { $0.lowPowerMode = .known(false) }
+        #expect(!rig.scheduler.isPassCut)
+        rig.change { $0.power = PolicyTests.battery(20) }
+        #expect(!rig.scheduler.isPassCut, "the user alone keeps each of them from starting")
+        rig.change { $0.user = .known(.idle) }
+        #expect(!rig.launched().isEmpty)
+    }
+
     /// The values of payloads are part of what a group of requests needs, and clients choose them.
     @Test func `payloads make no more groups than the limit, and each request is still judged alone`() throws
     {

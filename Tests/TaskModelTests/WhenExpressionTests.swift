@@ -319,4 +319,53 @@ import Testing
             try WhenExpression(text, payload: [:])
         } throws: { ($0 as? WhenError)?.remedy == remedy }
     }
+
+    @Test(
+        arguments: [
+            ("idle and not idle", "idle and not idle", 14),
+            (
+                "externalPower and idle and battery >= 4 and not idle", "idle and battery >= 4 and not idle",
+                49
+            ),
+            (
+                "battery > 80 and network == metered and network == none",
+                "network == metered and network == none", 41
+            ),
+            ("battery >= 80 and battery < 40", "battery >= 80 and battery < 40", 19),
+            ("battery > 40 and battery < 41", "battery > 40 and battery < 41", 18),
+            (
+                "charging or (thermal > serious and thermal < critical)",
+                "thermal > serious and thermal < critical", 36
+            ),
+            (
+                "payload.mode == 'a' and payload.mode == 'b'",
+                "payload.mode == \"a\" and payload.mode == \"b\"", 25
+            ),
+            ("false", "false", 1),
+        ] as [(String, String?, Int)])
+    func `a part that can never be true is found at its last test`(text: String, part: String?, column: Int)
+        throws
+    {
+        let found = try #require(try WhenExpression.impossibility(in: text, payload: Self.payload))
+        #expect(found.part == part ?? text)
+        #expect(found.column == column)
+    }
+
+    @Test(arguments: [
+        "idle or not idle", "battery >= 40 and battery < 41", "thermal >= serious and thermal < critical",
+        "payload.count > 1 and payload.count < 2", "storage > 1GiB and storage != 2GiB",
+        "not (idle and charging)",
+        "payload.mode != 'a' and payload.mode != 'b'", "hour >= 22 and weekday != Sat", "true",
+    ])
+    func `an expression that can be true is not reported`(text: String) throws {
+        #expect(try WhenExpression.impossibility(in: text, payload: Self.payload) == nil)
+        #expect(try WhenExpression(text, payload: Self.payload).canBeTrue)
+    }
+
+    @Test func `an expression with very many combinations counts as one that can be true`() throws {
+        let names = (0..<40).map { "condition.c\($0)" }
+        let expression = try WhenExpression(
+            "(\(names.joined(separator: " or "))) and hour >= 22 and hour < 6", payload: [:])
+        #expect(expression.canBeTrue)
+    }
 }

@@ -13,6 +13,12 @@ struct FlapBook: Sendable {
     /// Our choice: the work of a minute is worth its start, and a condition that changes less often than once
     /// a minute costs little.
     static let shortRun = Duration.seconds(60)
+    /// An attempt that ran at least this long does not count if it brought a new checkpoint or progress: 10
+    /// s.
+    ///
+    /// Our choice: a handler can save a checkpoint in its first millisecond, and do so in each attempt. But
+    /// if it got further in 10 s of work, starting it again was not in vain.
+    static let leastUsefulRun = Duration.seconds(10)
     /// The longest dwell: 10 min.
     ///
     /// Our choice: a condition that became stable should not keep a request waiting for an hour.
@@ -29,6 +35,16 @@ struct FlapBook: Sendable {
     }
 
     private var entries: [RequestID: Entry] = [:]
+
+    /// Whether an attempt that conditions stopped counts.
+    ///
+    /// - Parameters:
+    ///   - runTime: How long the attempt ran.
+    ///   - gotFurther: Whether it brought a new checkpoint, or got further than all attempts before it.
+    /// - Returns: Whether it was too short to be worth its start.
+    static func counts(runTime: Duration, gotFurther: Bool) -> Bool {
+        runTime < (gotFurther ? leastUsefulRun : shortRun)
+    }
 
     /// Counts an attempt that conditions stopped soon after its start; `boot` is its end.
     mutating func note(_ request: RequestID, at boot: Duration) {

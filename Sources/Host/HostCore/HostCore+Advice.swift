@@ -72,7 +72,7 @@ extension HostCore {
     /// The identifier of a launch as the manifest declares it, so that a pattern such as `com.example.job.*`
     /// gets each piece of advice once.
     private func declaredName(of record: LaunchRecord) -> String {
-        declaration(for: record.identifier).map { "\($0.identifier)" } ?? "\(record.identifier)"
+        declaration(for: record.identifier).map { "\($0.pattern)" } ?? "\(record.identifier)"
     }
 
     /// Removes the advice about library versions that were replaced.

@@ -60,9 +60,10 @@ extension HostCore {
         feed(.conditionsChanged(conditions))
         drainEvents()
         crashing = Set(
-            beginning.recovery.facts.bundleStates.filter { $0.value.pause?.crashes != nil }.keys)
+            beginning.recovery.facts.bundleStates.filter { $0.value.crashPause != nil }.keys)
         endPausesOfOldLibraries(changed: { _ in false })
         drainEvents()
+        if let end = beginning.earlierHostEnd { scheduler.noteEarlierHost(until: end) }
         // There may be a million, so each is not an event and an effect of its own.
         requests.reserve(beginning.recovery.pending.count)
         for request in beginning.recovery.pending {

@@ -93,12 +93,13 @@ extension HostCore {
         return (ended, retry)
     }
 
-    /// Counts an attempt that conditions stopped soon after its start, unless it brought something.
+    /// Counts an attempt that conditions stopped soon after its start.
     private mutating func noteFlap(of launch: OpenLaunch, _ ended: EndedLaunch) {
         let (record, request) = (launch.record, launch.request)
         let isFurther = record.progress.map { $0.isFurther(than: request.attempts.furthest) } ?? false
-        if ended.end.outcome == .expired, record.expiration?.isByCondition == true, !isFurther,
-            !record.hasNewCheckpoint, ended.at.wall - record.startedAt < FlapBook.shortRun
+        if ended.end.outcome == .expired, record.expiration?.isByCondition == true,
+            FlapBook.counts(
+                runTime: ended.at.wall - record.startedAt, gotFurther: isFurther || record.hasNewCheckpoint)
         {
             flaps.note(request.id, at: ended.at.boot)
         } else {

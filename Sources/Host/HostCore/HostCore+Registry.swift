@@ -65,11 +65,11 @@ extension HostCore {
     mutating func endPausesOfOldLibraries(changed: (BundleIdentifier) -> Bool) {
         for handler in registered.handlers {
             let bundle = handler.manifest.bundle
-            guard let pause = scheduler.bundleState(bundle).pause, pause.crashes != nil,
+            guard let pause = scheduler.bundleState(bundle).crashPause,
                 pause.library != handler.libraryHash || (pause.library == nil && changed(bundle))
             else { continue }
             log(.notice, "\(bundle) has another library, so its pause because of crashes ends")
-            feed(.bundlePaused(bundle, nil))
+            feed(.crashPauseEnded(bundle))
         }
     }
 

@@ -40,7 +40,7 @@ extension HostCore {
             emit(.publish(.launchAsked(id, launch.record.request, rationale)))
         case .saveBundleState(let bundle, let state):
             bundles.keep(state, of: bundle, at: now.boot)
-            notice(state.pause, of: bundle)
+            notice(state.crashPause, of: bundle)
         case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
             submitScheduled(identifier, bundle, earliest: earliest, deadline: deadline)
         case .findDate(let identifier, let expression, let timeZone, let after):

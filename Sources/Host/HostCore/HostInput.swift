@@ -107,6 +107,8 @@ public struct HostBeginning: Sendable {
     /// The last change of local time against UTC, if it was in the last two days, and the next one within
     /// eight days, as at the beginning of summer time.
     public var localTimeChanges: [LocalTimeChange] = []
+    /// When the host before this one was last known to run; `nil` if this is not known.
+    public var earlierHostEnd: WallTime?
 
     /// Creates a beginning whose store is empty.
     public init(

@@ -37,7 +37,7 @@ struct VetoWatch {
             let launches = actions.contains { if case .launch = $0 { true } else { false } }
             if launches { needsRound = true }
         case .started, .settingsChanged, .handlersChanged, .conditionsChanged, .outlookChanged,
-            .preparingForSleep, .pressureBegan, .pauseChanged, .bundlePaused,
+            .preparingForSleep, .pressureBegan, .pauseChanged, .bundlePaused, .crashPauseEnded,
             .localTimeChanged, .localTimeChanges,
             .lastLaunched,
             .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged,

@@ -6,8 +6,8 @@ import TaskModel
 /// Group commit: one thread performs all waiting writes in one transaction, and then answers their callers.
 ///
 /// A commit needs one fsync for any number of writes, so the cost per write falls when many callers wait. A
-/// commit that contains only notes needs none: no caller waits for it, and the next one makes it durable, too.
-/// Each write runs in a savepoint, so that a refused write does not affect the others.
+/// commit that contains only notes needs none: no caller waits for it, and the next one makes it durable,
+/// too. Each write runs in a savepoint, so that a refused write does not affect the others.
 final class CommitQueue: Sendable {
     /// The writes of one caller, who waits until each of them is durable or refused.
     private struct Entry: Sendable {

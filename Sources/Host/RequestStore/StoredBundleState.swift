@@ -16,15 +16,18 @@ struct StoredPause: Codable {
     var until: StoredInstant?
     var crashes: Int?
     var library: String?
+    var launch: Int64?
 
     init(_ pause: Pause) {
         since = StoredInstant(pause.since)
         until = pause.until.map(StoredInstant.init)
-        (crashes, library) = (pause.crashes, pause.library)
+        (crashes, library, launch) = (pause.crashes, pause.library, pause.launch?.rawValue)
     }
 
     var pause: Pause {
-        Pause(since: since.time, until: until?.time, crashes: crashes, library: library)
+        Pause(
+            since: since.time, until: until?.time, crashes: crashes, library: library,
+            launch: launch.map(LaunchID.init(rawValue:)))
     }
 }
 
@@ -141,6 +144,7 @@ struct StoredBundleState: Codable {
     var service: Service?
     var shortService: Service?
     var pause: StoredPause?
+    var crashPause: StoredPause?
     var crashes: [StoredInstant]?
     var wakeUpsSaved: Int?
 
@@ -161,6 +165,7 @@ struct StoredBundleState: Codable {
         service = Service(state.service)
         shortService = Service(state.shortService)
         pause = state.pause.map(StoredPause.init)
+        crashPause = state.crashPause.map(StoredPause.init)
         crashes = state.crashes.isEmpty ? nil : state.crashes.map(StoredInstant.init)
         wakeUpsSaved = state.wakeUpsSaved
     }
@@ -190,7 +195,7 @@ struct StoredBundleState: Codable {
         state.recent = recent?.launches ?? state.recent
         state.service = service?.account ?? state.service
         state.shortService = shortService?.account ?? state.shortService
-        state.pause = pause?.pause
+        state.setPauses(pause?.pause, ofCrashes: crashPause?.pause)
         state.crashes = crashes?.map(\.time) ?? state.crashes
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
         return state

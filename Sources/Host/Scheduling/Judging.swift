@@ -8,6 +8,8 @@ struct Judgement {
     fileprivate(set) var waitReach = Reach.request
     /// The name of the policy with that veto.
     var waitPolicy: String?
+    /// The latest date at which a veto ends by itself, without that of ``Conflicts``; `nil` if there is none.
+    fileprivate(set) var lastDate: WallTime?
     /// The sum of the scores; `nil` if the request starts without regard to scores.
     var score: ScoreSum?
     /// Whether the score reaches the threshold; true if scores do not count.
@@ -143,6 +145,9 @@ extension Scheduler {
         _ answer: Answer, of policy: any Policy, to judgement: inout Judgement, _ score: inout ScoreSum
     ) {
         if answer.isVeto {
+            if answer.rank == 1, policy.name != Conflicts.name {
+                judgement.lastDate = [judgement.lastDate, answer.until].compactMap(\.self).max()
+            }
             guard let wait = judgement.wait else {
                 judgement.wait = answer
                 judgement.waitReach = policy.reach

@@ -221,8 +221,8 @@ extension Scheduler {
     /// - Within the window, it is the last moment that is good enough, or the end of the window.
     /// - After the window, it is the date. A request that a rate or a budget held longer than to the end of
     ///   its window has the same time again from that date on, so that one alarm serves all that were held.
-    /// - It is at least ``wakeMargin`` before `between` closes, and before the request fails. If `when`
-    ///   depends on the clock, it is the date. But it is never before the date.
+    /// - It is at least ``wakeMargin`` before `between` closes, before the clock makes `when` false or harder
+    ///   to fulfil, and before the request fails. But it is never before the date.
     ///
     /// - Parameters:
     ///   - subject: The request.
@@ -232,8 +232,10 @@ extension Scheduler {
     /// - Returns: The alarm.
     func alarm(of subject: Subject, after date: WallTime, isRate: Bool = false, at now: Moment) -> WallTime {
         let constraints = subject.needs.constraints
-        if constraints?.when?.dependsOnClock == true { return date }
         var alarm = usualAlarm(of: subject, after: date, isRate: isRate, at: now)
+        if let when = constraints?.when, when.dependsOnClock {
+            alarm = situation.alarm(for: when, after: date, usual: alarm, margin: Self.wakeMargin)
+        }
         if let window = constraints?.between {
             let state = situation.state(of: window, at: date)
             let opening = state.isOpen ? date : state.until

@@ -47,6 +47,8 @@ struct Occupancy: Sendable {
     private(set) var requests: [TaskIdentifier: RequestID] = [:]
     /// When each of these launches began.
     private(set) var beginnings: [TaskIdentifier: WallTime] = [:]
+    /// The lane whose slot each of these launches occupies.
+    private(set) var lanes: [TaskIdentifier: Lane] = [:]
     private(set) var continued = Slots()
     private(set) var urgent = Slots()
     private(set) var app = Slots()
@@ -64,6 +66,7 @@ struct Occupancy: Sendable {
     mutating func begin(_ request: TaskRequest, at now: WallTime) {
         requests[request.identifier] = request.id
         beginnings[request.identifier] = now
+        lanes[request.identifier] = request.lane
         since = now
         count(request, 1)
     }
@@ -71,6 +74,7 @@ struct Occupancy: Sendable {
     mutating func end(_ request: TaskRequest, at now: WallTime) {
         requests[request.identifier] = nil
         beginnings[request.identifier] = nil
+        lanes[request.identifier] = nil
         since = now
         count(request, -1)
     }

@@ -161,6 +161,16 @@ struct PendingIndex: Sendable {
         numbers[bundle].map { members[$0].sorted().compactMap { self[$0] } } ?? []
     }
 
+    /// Requests whose identifiers a pattern matches, in order of their numbers; of a wildcard, at most so
+    /// many.
+    ///
+    /// For a wildcard, this takes time for each pending request.
+    func requests(matching pattern: IdentifierPattern, atMost limit: Int) -> [TaskRequest] {
+        guard pattern.isWildcard else { return [request(of: pattern.base)].compactMap(\.self) }
+        let found = byIdentifier.filter { pattern.matches($0.key) }.values
+        return found.sorted().prefix(limit).compactMap { self[$0] }
+    }
+
     /// How many requests of a kind the bundle has that no schedule made.
     func count(of kind: TaskKind, bundle: BundleIdentifier) -> Int {
         numbers[bundle].flatMap { counts[BundleKind(bundle: $0, kind: kind)] } ?? 0

@@ -211,6 +211,12 @@ enum Fact: Hashable, Sendable {
     case storage
     /// Any condition.
     case conditions
+    /// Low-power mode.
+    case lowPowerMode
+    /// The temperature.
+    case thermal
+    /// What is under pressure.
+    case pressure
     /// Whether memory is under pressure.
     case memoryPressure
     /// The value of a custom condition.
@@ -236,6 +242,14 @@ enum Fact: Hashable, Sendable {
         }
     }
 
+    /// All facts about conditions, with the custom conditions that are defined.
+    static func ofConditions(_ conditions: Conditions) -> [Fact] {
+        [
+            .conditions, .charge, .externalPower, .lowPowerMode, .network, .thermal, .user, .pressure,
+            .memoryPressure, .gpu, .storage,
+        ] + conditions.custom.keys.sorted().map(Fact.condition)
+    }
+
     /// The facts that differ between two states of the conditions.
     static func changed(from old: Conditions, to new: Conditions) -> [Fact] {
         if old == new { return [] }
@@ -245,6 +259,9 @@ enum Fact: Hashable, Sendable {
         if old.isExternalPowerConnected != new.isExternalPowerConnected { facts.append(.externalPower) }
         if old.network != new.network { facts.append(.network) }
         if old.gpu != new.gpu { facts.append(.gpu) }
+        if old.lowPowerMode != new.lowPowerMode { facts.append(.lowPowerMode) }
+        if old.thermal != new.thermal { facts.append(.thermal) }
+        if old.pressure != new.pressure { facts.append(.pressure) }
         if old.user != new.user { facts.append(.user) }
         if old.isShortOfMemory != new.isShortOfMemory { facts.append(.memoryPressure) }
         if old.custom != new.custom {

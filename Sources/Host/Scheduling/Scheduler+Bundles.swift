@@ -63,9 +63,16 @@ extension Scheduler {
         case .bundlePaused(let bundle, let pause):
             changeBundle(bundle) {
                 $0.pause = pause
+                guard pause == nil else { return }
+                $0.crashPause = nil
                 $0.crashes = []
             }
             agenda.checkAll()
+        case .crashPauseEnded(let bundle):
+            changeBundle(bundle) {
+                $0.crashPause = nil
+                $0.crashes = []
+            }
         case .foregroundChanged(let bundle, let isForeground):
             if isForeground {
                 situation.foreground.insert(bundle)
@@ -195,6 +202,7 @@ extension Scheduler {
             }
             if isCharged { $0.budget.spend(cpu: ending.cpuTime, at: now.wall, in: situation) }
             $0.noteCrash(ending, at: now.wall, settings)
+            if $0.pause?.crashes != nil, $0.pause?.launch == nil { $0.pause?.launch = launch.id }
         }
     }
 }
@@ -202,17 +210,16 @@ extension Scheduler {
 extension BundleState {
     /// Counts a crash, and pauses the bundle at the last one of too many in a row; a success ends the row.
     ///
-    /// A pause that a person ordered is not replaced.
+    /// A pause that a person ordered stays beside this one, and each ends by itself.
     fileprivate mutating func noteCrash(
         _ ending: LaunchEnding, at time: WallTime, _ settings: SchedulerSettings
     ) {
         if ending.outcome == .succeeded { crashes = [] }
-        let isPaused = pause?.isInForce(at: time) ?? false
-        guard ending.outcome == .crashed, settings.crashLimit > 0, !isPaused else { return }
+        guard ending.outcome == .crashed, settings.crashLimit > 0, crashPause == nil else { return }
         // A crash in the future was counted before the wall clock was set back.
         crashes = crashes.filter { $0 <= time && time - $0 < settings.crashPeriod } + [time]
         guard crashes.count >= settings.crashLimit else { return }
-        pause = Pause(since: time, until: nil, crashes: crashes.count, library: ending.libraryHash)
+        crashPause = Pause(since: time, until: nil, crashes: crashes.count, library: ending.libraryHash)
         crashes = []
     }
 }

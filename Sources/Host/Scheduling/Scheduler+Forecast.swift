@@ -36,8 +36,10 @@ extension Scheduler {
     /// nothing limits it.
     private func slotIsFree(for request: TaskRequest, at now: Moment) -> WallTime? {
         let subject = situation.subject(request, isTelling: false)
-        let policies = Self.policies.filter { $0.answer(for: subject, in: situation, at: now).isVeto }
-        return Foresight(self, at: now).slotHolders(of: request, policies).compactMap(\.latestEnd).min()
+        let foresight = Foresight(self, at: now)
+        // One slot is enough, but each policy must be content.
+        return Self.policies.filter { $0.answer(for: subject, in: situation, at: now).isVeto }
+            .compactMap { foresight.slotHolders(of: request, [$0]).compactMap(\.latestEnd).min() }.max()
     }
 
     /// The days of the history, as how many days they are back, with their weights; the greatest weight

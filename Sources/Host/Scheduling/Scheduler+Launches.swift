@@ -73,6 +73,7 @@ extension Scheduler {
         if let other = pending.request(of: request.identifier), other.id != request.id { return }
         noteStartDeadline(of: request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
+        enterIfConflicting(request)
         beginWait(of: request, at: now)
     }
 

@@ -28,7 +28,8 @@ extension Scheduler {
             launchesToday: budget.launches, launchLimit: budget.launchLimit(settings),
             cpuToday: budget.cpu, cpuLimit: budget.cpuLimit(settings),
             burst: budget.burst(settings), launchesByNow: launches, cpuByNow: cpu,
-            weight: settings.weight(of: bundle), pause: situation.pause(of: state, at: now.wall)?.pause)
+            weight: settings.weight(of: bundle), pause: situation.pause(of: state, at: now.wall)?.pause,
+            ownPauses: state.pauses.filter { $0.isInForce(at: now.wall) })
     }
 }
 

@@ -156,15 +156,24 @@ extension Scheduler {
         }
         noteWait(request, needs, judgement, at: now)
         let isRate = Self.isRate(judgement)
-        let alarm = answer.until.map { self.alarm(of: subject, after: $0, isRate: isRate, at: now) }
-        if judgement.waitPolicy == Conflicts.name { conflictQueue.enter(request, at: now.boot) }
+        var until = answer.until
+        if judgement.waitPolicy == Conflicts.name {
+            // At that date, the request is judged again, and gets a claim.
+            if let date = judgement.lastDate { until = until.map { min($0, date) } ?? date }
+            conflictQueue.enter(request)
+        }
+        let alarm = until.map { self.alarm(of: subject, after: $0, isRate: isRate, at: now) }
         switch answer.fact {
         case .slot, .lane, nil:
             pending.makeCandidate(id)
             return false
-        case .time: pending.wait(id, for: [], until: answer.until, alarm: alarm ?? now.wall)
+        case .time: pending.wait(id, for: [], until: until, alarm: alarm ?? now.wall)
         case .bundle where answer.until == nil && judgement.waitReach == .bundle: pending.waitForBundle(id)
-        case .some(let fact): pending.wait(id, for: [fact], until: answer.until, alarm: alarm ?? now.wall)
+        case .conditions where judgement.waitPolicy == When().name:
+            let facts = needs.constraints?.when.map { situation.facts(awaitedBy: $0, at: now.wall) }
+            pending.wait(
+                id, for: facts ?? [.conditions], until: until, alarm: alarm ?? now.wall)
+        case .some(let fact): pending.wait(id, for: [fact], until: until, alarm: alarm ?? now.wall)
         }
         return true
     }
@@ -221,6 +230,7 @@ extension Scheduler {
             }
         }
         situation.occupancy.begin(request, at: now.wall)
+        enterConflicting(with: request.identifier)
         launches[request.id] = launch
         let isScheduled = request.submission.origin == .schedule && request.attempt == 1
         schedules.began(

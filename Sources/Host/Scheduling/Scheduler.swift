@@ -64,6 +64,8 @@ public struct Scheduler: Sendable {
     static let looksPerPass = 512
     /// Requests that wait for the end of a conflicting launch, oldest first; see ``ConflictQueue``.
     var conflictQueue = ConflictQueue()
+    /// When the clock alone gives one of them a claim; `nil` if it gives none.
+    var nextClaim: WallTime?
     /// Which launches the next pass looks at.
     var agenda = LaunchAgenda()
     /// When memory pressure may end the next launch, on CLOCK_BOOTTIME.
@@ -76,6 +78,8 @@ public struct Scheduler: Sendable {
     var unsaved: Set<BundleIdentifier> = []
     /// What the pending requests have waited for.
     var waits = WaitBook()
+    /// When the host before this one was last known to run; `nil` if this is not known.
+    var earlierHostEnd: WallTime?
     /// Wall time minus boot time; it changes when the wall clock is set.
     var wallOffset: Duration?
 
@@ -144,7 +148,7 @@ public struct Scheduler: Sendable {
             localTimeChanged(at: now)
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
         case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged,
-            .bundlePaused:
+            .bundlePaused, .crashPauseEnded:
             applyToBundle(event, at: now, &actions)
             // A bundle in the foreground gives its launches another priority.
             agenda.touchAll()
@@ -171,7 +175,7 @@ public struct Scheduler: Sendable {
     private mutating func localTimeChanged(at now: Moment) {
         // Without a date, `when` waits only for conditions, and it depends on local time, too.
         pending.forgetHolds()
-        pending.release(.conditions)
+        for fact in Fact.ofConditions(situation.conditions) { pending.release(fact) }
         prospects = [:]
         pending.releaseAllDates(at: now.wall)
         pending.release(.scores)
@@ -300,6 +304,7 @@ public struct Scheduler: Sendable {
         guard launches[request.id] == nil else { return }
         noteStartDeadline(of: request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
+        enterIfConflicting(request)
         beginWait(of: request, at: now)
         // A request of `bgtask launch` is marked even if all policies would permit it, so that no budget
         // counts its launch.
@@ -362,6 +367,7 @@ public struct Scheduler: Sendable {
             }
             if let retry = schedules.nextRetry { dates.append(retry) }
             if let end = firstStartDeadline() { dates.append(end) }
+            if let nextClaim { dates.append(nextClaim) }
         }
         let machine =
             isShuttingDown

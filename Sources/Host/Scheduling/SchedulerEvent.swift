@@ -52,8 +52,10 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     /// The operator set the bundle's daily limits, and the share of them that is available at midnight; `nil`
     /// means the standard value.
     case budgetChanged(BundleIdentifier, launches: Int?, cpu: Duration?, burst: Double? = nil)
-    /// A user paused the bundle, or ended its pause (`nil`).
+    /// A user paused the bundle; or, with `nil`, ended its pauses, also the one because of crashes.
     case bundlePaused(BundleIdentifier, Pause?)
+    /// The bundle has another library than the one that crashed, so the pause because of crashes ends.
+    case crashPauseEnded(BundleIdentifier)
     /// The bundle's client came to the foreground (true), which counts as a use, or left it (false).
     case foregroundChanged(BundleIdentifier, Bool)
 

@@ -30,6 +30,7 @@ extension SchedulerEvent: CustomStringConvertible {
             "budgetChanged \(bundle) launches \(launches.map { "\($0)" } ?? "standard") cpu \(cpu?.text ?? "standard")"
                 + (burst.map { " burst \($0)" } ?? "")
         case .bundlePaused(let bundle, let pause): "bundlePaused \(bundle) \(Self.text(of: pause))"
+        case .crashPauseEnded(let bundle): "crashPauseEnded \(bundle)"
         case .pauseChanged(let pause): "pauseChanged \(Self.text(of: pause))"
         case .foregroundChanged(let bundle, let isForeground):
             "foregroundChanged \(bundle) \(isForeground ? "foreground" : "background")"

@@ -202,6 +202,8 @@ private struct Story {
             [.call(.change(bundle, .budget(launches: launches, cpu: cpu, burst: burst)))]
         case .bundlePaused(let bundle, let pause):
             [.call(.change(bundle, pause.map { .paused(until: $0.until) } ?? .resumed))]
+        // The virtual host has no libraries. This also ends a pause by a user, which is rare at this time.
+        case .crashPauseEnded(let bundle): [.call(.change(bundle, .resumed))]
         case .pauseChanged(let pause): [.call(.pause(pause.map { .until($0.until) } ?? .ended))]
         case .scheduleTriggered(let identifier): fileChange(that: identifier, now)
         case .submitted(let request):

@@ -75,8 +75,18 @@ public struct Tally: Equatable, Sendable {
     private var waiting: [RequestID: (identifier: TaskIdentifier, factor: String, since: WallTime)] = [:]
     private var requests: [RequestID: TaskRequest] = [:]
     private var settings = SchedulerSettings()
-    /// The times of all events but wake-ups of an idle host and records of starts, in order.
-    private var otherEvents: [WallTime] = []
+    /// All events but wake-ups of an idle host, records of starts, and requests that the host or a handler
+    /// made.
+    private var otherEvents: [FreeEvent] = []
+
+    /// An event that can start requests, and for which the host need not wake.
+    private struct FreeEvent: Equatable {
+        let time: WallTime
+        /// The launch without which the event would not have been, as its index; -1 if it comes from outside.
+        ///
+        /// Of several events at one time, the least index counts.
+        var source: Int
+    }
 
     init(detail: Detail) { self.detail = detail }
 
@@ -177,30 +187,53 @@ public struct Tally: Equatable, Sendable {
 
     /// Notes the time of an event that can start requests, and for which the host need not wake.
     private mutating func noteFreeTime(_ event: SchedulerEvent, at time: WallTime) {
+        guard let source = source(of: event) else { return }
+        if otherEvents.last?.time == time {
+            let index = otherEvents.count - 1
+            otherEvents[index].source = min(otherEvents[index].source, source)
+        } else {
+            otherEvents.append(FreeEvent(time: time, source: source))
+        }
+    }
+
+    /// The launch that caused an event, as its index; -1 for an event from outside; `nil` if the event says
+    /// nothing about what woke the host.
+    private func source(of event: SchedulerEvent) -> Int? {
         switch event {
-        case .timePassed where open.isEmpty: return
-        // It follows from the start itself, so it says nothing about what woke the host.
-        case .launchStarted: return
-        default: if otherEvents.last != time { otherEvents.append(time) }
+        case .timePassed: open.values.min()
+        // It follows from the start itself.
+        case .launchStarted, .launchNotStarted: nil
+        case .launchReady(let id), .progressed(let id, _, _), .launchActive(let id), .cpuMeasured(let id, _),
+            .launchExpiring(let id), .launchEnded(let id, _, _):
+            open[id] ?? -1
+        // The host and the handlers make these requests together with an event of a launch.
+        case .submitted(let request)
+        where request.submission.origin == .schedule || request.submission.origin == .handler:
+            launches.isEmpty ? -1 : nil
+        default: -1
         }
     }
 
     /// The fewest wake-ups of an idle host with which all launches of this run could have begun in their
     /// windows; never more than ``wakeUps``.
     ///
-    /// A window with another event of the run in it needs none, because that event starts the request. For
-    /// the others, the classic rule is used: always wake at the end of the window that ends first, and skip
-    /// all windows that contain this time. A launch that began after its window counts until it began.
+    /// A window with another event of the run in it needs none, because that event starts the request. But an
+    /// event of a launch, such as its end, counts only for launches that began after it: otherwise, each
+    /// launch would make its own wake-up unnecessary. For the others, the classic rule is used: always wake
+    /// at the end of the window that ends first, and skip all windows that contain this time. A launch that
+    /// began after its window counts until it began.
     var leastWakeUps: Int {
-        let free = otherEvents.sorted()
+        let free = otherEvents.sorted { $0.time < $1.time }
         var last: WallTime?
         var count = 0
-        let windows = launches.compactMap { launch in
-            launch.window.map { (ripe: min($0.ripe, launch.start), end: max($0.due, launch.start)) }
+        let windows = launches.enumerated().compactMap { index, launch in
+            launch.window.map {
+                (index: index, ripe: min($0.ripe, launch.start), end: max($0.due, launch.start))
+            }
         }
         for window in windows.sorted(by: { $0.end < $1.end }) where last.map({ $0 < window.ripe }) ?? true {
-            let next = free.partition { $0 >= window.ripe }
-            if next < free.count, free[next] <= window.end { continue }
+            let inWindow = free[free.partition { $0.time >= window.ripe }...].prefix { $0.time <= window.end }
+            if inWindow.contains(where: { $0.source < window.index }) { continue }
             last = window.end
             count += 1
         }
@@ -270,9 +303,9 @@ public struct Tally: Equatable, Sendable {
     }
 }
 
-extension [WallTime] {
-    /// In a sorted array, the index of the first time for which the condition is true.
-    fileprivate func partition(_ condition: (WallTime) -> Bool) -> Int {
+extension Array {
+    /// In a sorted array, the index of the first element for which the condition is true.
+    fileprivate func partition(_ condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

@@ -4,6 +4,7 @@ import HostCore
 import HostSettings
 import Launching
 import LinuxSystem
+import Recording
 import RequestStore
 import Scheduling
 import SystemConditions
@@ -43,6 +44,7 @@ struct BeginningReader: Sendable {
             localTimeOffset: .seconds(ProcessFacts.localTimeOffset(at: now.wall)))
         beginning.surroundings.device = Self.device
         beginning.localTimeChanges = LocalTimeChange.near(now.wall)
+        beginning.earlierHostEnd = earlierHostEnd
         beginning.recovery = try await store.recover(beginning.recoveryTerms(at: now.wall))
         await renameDirectories(beginning.recovery.facts.numberedDirectories)
         beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }
@@ -50,6 +52,16 @@ struct BeginningReader: Sendable {
             keepingNewest: configuration.keptLaunches,
             olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
         return beginning
+    }
+
+    /// When the host before this one was last known to run; `nil` if there was none.
+    ///
+    /// Its launcher, which outlives it, notes its end as the time of `launcher.lock`; this fails only if the
+    /// machine or both processes ended at once. The other evidence is the last line of the recording.
+    private var earlierHostEnd: WallTime? {
+        let recordings = (try? RecordedLog.files(in: configuration.recordingDirectory)) ?? []
+        return ([directories.launcherLock] + recordings.suffix(1))
+            .compactMap { try? FileIdentity(of: $0) }.map { WallTime(sinceEpoch: $0.modificationTime) }.max()
     }
 
     /// A number that identifies this machine, on which the jitter of schedules depends.

@@ -10,6 +10,9 @@ struct StateDirectories: Sendable {
     /// The absolute path of the host's state directory.
     let root: String
 
+    /// The file whose lock a launcher holds, and whose time is when the launcher lost its host.
+    var launcherLock: String { "\(root)/launcher.lock" }
+
     /// Refuses a runner or a state directory that users other than root can change, if the host is root.
     ///
     /// The host executes the runner and copies of libraries in the state directory, and believes its store.

@@ -41,6 +41,11 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
         isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
     }
 
+    /// When the file was last written to, since 1970.
+    public var modificationTime: Duration {
+        .seconds(modified.first ?? 0) + .nanoseconds(modified.last ?? 0)
+    }
+
     /// Whether both are the same file, whatever was written to it.
     public func isSameInode(as other: FileIdentity) -> Bool {
         device == other.device && inode == other.inode

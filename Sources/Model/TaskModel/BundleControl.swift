@@ -48,11 +48,14 @@ public struct BundleFacts: Equatable, Sendable {
     public var weight: Double
     /// The pause in force, of the bundle or of the host; `nil` if there is none.
     public var pause: Pause?
+    /// The bundle's own pauses in force: one by a user, one because of crashes, or both.
+    public var ownPauses: [Pause]
 
     public init(
         bundle: BundleIdentifier, isInstalled: Bool, state: BundleState, launchesToday: Int, launchLimit: Int,
         cpuToday: Duration, cpuLimit: Duration, burst: Double = 0.25, launchesByNow: Double? = nil,
-        cpuByNow: Duration? = nil, weight: Double = 1, pause: Pause? = nil
+        cpuByNow: Duration? = nil, weight: Double = 1, pause: Pause? = nil,
+        ownPauses: [Pause] = []
     ) {
         self.bundle = bundle
         self.isInstalled = isInstalled
@@ -66,6 +69,7 @@ public struct BundleFacts: Equatable, Sendable {
         self.cpuByNow = cpuByNow ?? cpuLimit
         self.weight = weight
         self.pause = pause
+        self.ownPauses = ownPauses
     }
 }
 

@@ -28,8 +28,10 @@ public struct BundleState: Equatable, Sendable {
     public var service = ServiceAccount()
     /// The same for its short deferrable work: refreshes, pushes and the events of transfers.
     public var shortService = ServiceAccount()
-    /// The pause of this bundle, by a user or because of crashes; it may have ended.
+    /// The pause that a user ordered for this bundle; it may have ended.
     public var pause: Pause?
+    /// The pause because of crashes, by the host; only a person or another library ends it.
+    public var crashPause: Pause?
     /// When the bundle's newest launches crashed, oldest first, without a successful one between them.
     ///
     /// There are at most as many as the limit for a pause, and none during such a pause.
@@ -182,10 +184,21 @@ public struct UsageHistogram: Equatable, Sendable, Codable {
     public init() {}
 }
 
+extension BundleState {
+    /// Sets both pauses as an encoded state has them.
+    ///
+    /// In a state of an earlier version, `pause` can be the pause because of crashes.
+    public mutating func setPauses(_ pause: Pause?, ofCrashes crashPause: Pause?) {
+        let isOfCrashes = pause?.crashes != nil
+        self.pause = isOfCrashes ? nil : pause
+        self.crashPause = crashPause ?? (isOfCrashes ? pause : nil)
+    }
+}
+
 extension BundleState: Codable {
     private enum CodingKeys: String, CodingKey {
         case refresh, refreshChangedAt, dismissedAt, lastUsed, usage, conduct, budget, lastRefresh, lastPush
-        case recent, service, shortService, pause, crashes, wakeUpsSaved
+        case recent, service, shortService, pause, crashPause, crashes, wakeUpsSaved
     }
 
     /// Decodes a record; fields that it lacks have their defaults.
@@ -206,7 +219,7 @@ extension BundleState: Codable {
         recent = try value(.recent, RecentLaunches())
         service = try value(.service, ServiceAccount())
         shortService = try value(.shortService, ServiceAccount())
-        pause = try value(.pause, nil)
+        setPauses(try value(.pause, nil), ofCrashes: try value(.crashPause, nil))
         crashes = try value(.crashes, [])
         wakeUpsSaved = try value(.wakeUpsSaved, 0)
     }

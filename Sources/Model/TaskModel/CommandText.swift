@@ -11,10 +11,21 @@ public enum CommandText {
         return (["bgtask"] + arguments + option).map(quoted).joined(separator: " ")
     }
 
-    /// A text whose end may be a command of `bgtask`, with the option `--socket` in that command.
+    /// A text with commands of `bgtask` at its end or in parentheses, with the option `--socket` in each.
     public static func adding(socket: String?, to text: String) -> String {
-        guard let socket, text.contains(": bgtask ") else { return text }
-        return "\(text) --socket \(quoted(socket))"
+        guard let socket, text.contains("bgtask ") else { return text }
+        let option = " --socket \(quoted(socket))"
+        var (result, outside, rest) = ("", "", text[...])
+        while let open = rest.firstIndex(of: "("), let close = rest[open...].firstIndex(of: ")") {
+            let group = rest[open..<close]
+            let isCommand =
+                group.hasPrefix("(bgtask ") || group.hasPrefix("(see bgtask ") || group.contains(": bgtask ")
+            outside += rest[..<open]
+            result += rest[..<close] + (isCommand ? option : "") + ")"
+            rest = rest[rest.index(after: close)...]
+        }
+        outside += rest
+        return result + rest + (outside.contains(": bgtask ") ? option : "")
     }
 
     /// One word for a POSIX shell: as it is if the shell changes nothing in it, else in single quotes.

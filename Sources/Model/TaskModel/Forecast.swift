@@ -63,16 +63,35 @@ public struct Forecast: Equatable, Hashable, Sendable, Codable {
         // A further value is equally likely to fall into each of the n + 1 gaps before, between and after n
         // values. So the quantiles divide n + 1 parts, not n; the added part has the weighted mean weight.
         let part = courses.reduce(0) { $0 + $1.weight * $1.weight } / total
+        /// The time before which this share of starts lies; `nil` if there are too few courses, or none in
+        /// which the request starts so late.
         func quantile(_ share: Double) -> WallTime? {
             let wanted = share * (total + part)
             var sum = 0.0
+            var earlier: (start: WallTime, position: Double)?
             for course in sorted {
+                guard let start = course.start else { return nil }
+                // Each course stands for the middle of its weight. With its end, the window would begin and
+                // end too late.
+                let position = sum + (course.weight + part) / 2
+                if position >= wanted - 1e-9 {
+                    guard let earlier, position > earlier.position else { return start }
+                    let share = max(0, min(1, (wanted - earlier.position) / (position - earlier.position)))
+                    let gap = (start - earlier.start).wholeMilliseconds
+                    return earlier.start + .milliseconds(Int64((Double(gap) * share).rounded()))
+                }
                 sum += course.weight
-                if sum >= wanted - 1e-9 { return course.start }
+                earlier = (start, position)
             }
             return nil
         }
-        usual = quantile(0.5)
+        // The usual time is one at which the request really would have started, not one between two.
+        var sum = 0.0
+        let middle = sorted.first { course in
+            sum += course.weight
+            return sum >= 0.5 * (total + part) - 1e-9
+        }
+        usual = middle?.start
         let tail = (1 - Self.windowShare) / 2
         early = quantile(tail) ?? sorted.first?.start
         late = quantile(1 - tail)

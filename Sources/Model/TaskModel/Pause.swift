@@ -14,13 +14,19 @@ public struct Pause: Equatable, Hashable, Sendable, Codable {
     ///
     /// The host ends the pause when the bundle has another library.
     public var library: String?
+    /// The last launch that crashed; `nil` if a person ordered the pause, and in pauses of older hosts.
+    public var launch: LaunchID?
 
     /// Makes a pause; without `crashes`, a person ordered it.
-    public init(since: WallTime, until: WallTime?, crashes: Int? = nil, library: String? = nil) {
+    public init(
+        since: WallTime, until: WallTime?, crashes: Int? = nil, library: String? = nil,
+        launch: LaunchID? = nil
+    ) {
         self.since = since
         self.until = until
         self.crashes = crashes
         self.library = library
+        self.launch = launch
     }
 
     /// Whether the pause has not ended at a time.

@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,10 +21,16 @@
 /* MARK: The host */
 
 /* Handles the end of the host, or an invalid message from it: nothing is started any more. */
+/* The lock file, which is held until this process ends. */
+static int lock_file = -1;
+
 static void drain(struct launcher *launcher) {
     if (launcher->draining)
         return;
     launcher->draining = true;
+    // The next host reads here when this one ended, even if it was killed.
+    if (lock_file >= 0)
+        futimens(lock_file, NULL);
     launcher->drain_deadline = now_nanoseconds() + DRAIN_NANOSECONDS;
     outbox_abandon(&launcher->outbox);
     close(HOST_SOCKET);
@@ -170,14 +177,14 @@ static int run(struct launcher *launcher, int signals) {
 /* MARK: Start */
 
 static bool take_lock(const char *path) {
-    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock < 0)
+    lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock_file < 0)
         return false;
     // This waits for an earlier launcher that is still ending the tasks of a host that died. The lock is held
     // until this process ends.
     int result;
     do
-        result = flock(lock, LOCK_EX);
+        result = flock(lock_file, LOCK_EX);
     while (result != 0 && errno == EINTR);
     return result == 0;
 }

@@ -35,6 +35,9 @@ public struct BundleMessage: Codable, Equatable, Sendable {
     @Explicit public var pausedSince: Timestamp?
     /// When that pause ends by itself; `null` if it does not.
     @Explicit public var pausedUntil: Timestamp?
+    /// The bundle's own pauses in force: one by a user, one because of crashes, or both; `nil` from an older
+    /// host.
+    public var pauses: [BundlePauseMessage]?
 
     public init(_ facts: BundleFacts) {
         bundle = facts.bundle
@@ -53,6 +56,23 @@ public struct BundleMessage: Codable, Equatable, Sendable {
         lastUsed = facts.state.lastUsed.map(Timestamp.init)
         pausedSince = facts.pause.map { Timestamp($0.since) }
         pausedUntil = facts.pause?.until.map(Timestamp.init)
+        pauses = facts.ownPauses.map(BundlePauseMessage.init)
+    }
+}
+
+/// A pause of one bundle.
+public struct BundlePauseMessage: Codable, Equatable, Sendable {
+    /// When the pause began.
+    public var since: Timestamp
+    /// When the pause ends by itself; `null` if it does not.
+    @Explicit public var until: Timestamp?
+    /// How many crashes in a row made the host pause the bundle; `null` if a user ordered the pause.
+    @Explicit public var crashes: Int?
+
+    public init(_ pause: Pause) {
+        since = Timestamp(pause.since)
+        until = pause.until.map(Timestamp.init)
+        crashes = pause.crashes
     }
 }
 

@@ -106,6 +106,9 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
     /// What else every launch needs, in words, such as `battery 40 %` or `when idle`; `nil` from an older
     /// host.
     public var needs: [String]?
+    /// The largest number of attempts of one request, including the first one; `nil` if the manifest has no
+    /// `retry`, and from an older host.
+    public var retryAttempts: Int?
 
     public init(_ task: TaskDeclaration) {
         identifier = task.pattern
@@ -116,6 +119,7 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
         graceSeconds = task.limits.lease.gracePeriod.inSeconds
         memoryBytes = task.limits.memory.bytes
         leaseSeconds = task.limits.lease.duration?.inSeconds
+        retryAttempts = task.retry?.attempts
         cpuPercent = task.limits.cpu?.percent
         cpuWindowSeconds = task.limits.cpu?.window.inSeconds
         schedule = task.schedule?.description

@@ -41,6 +41,12 @@ struct SituationRig {
             change(&task)
             return task
         }
+        func when(_ name: String, _ text: String, named other: String? = nil) -> TaskDeclaration {
+            task(other ?? name, .processing) {
+                $0.ignoresDeviceActivity = true
+                $0.constraints = TaskConstraints(when: try! WhenExpression(text, payload: [:]))
+            }
+        }
         let tasks = [
             task("refresh", .appRefresh), task("index", indexKind), task("tidy", .activity),
             task("cleanup", .processing) { $0.requiresExternalPower = true },
@@ -68,6 +74,23 @@ struct SituationRig {
             task("late", .processing) {
                 $0.constraints = TaskConstraints(
                     when: try! WhenExpression("hour >= 22 and externalPower", payload: [:]))
+            },
+            when("choice", "network == unmetered or condition.docked"),
+            when("conditions", "condition.docked or condition.vpn"),
+            when("sets", "externalPower and network == unmetered or condition.docked and condition.vpn"),
+            when("never", "idle and not idle"),
+            when("night", "hour >= 22 or externalPower and condition.docked", named: "mixed"),
+            when("contrary", "not idle and not externalPower"),
+            when("metered", "network == metered"),
+            task("urgent", .processing) {
+                let payload = ["urgent": PayloadType.boolean]
+                $0.payload = payload
+                $0.constraints = TaskConstraints(
+                    when: try! WhenExpression("externalPower and payload.urgent", payload: payload))
+            },
+            task("hog", .processing) {
+                $0.constraints = TaskConstraints(
+                    conflicts: [try! IdentifierPattern("com.example.photos.print")])
             },
             task("rival", .continuedProcessing) {
                 $0.constraints = TaskConstraints(
@@ -162,10 +185,11 @@ struct SituationRig {
         world.pass(max(.zero, end - world.now.boot))
     }
 
-    mutating func restart() throws {
+    /// Kills the host; the next one begins 5 s later, and may know when this one ended.
+    mutating func restart(knowsEnd: Bool = true) throws {
         world.kill()
         world.pass(.seconds(5))
-        try world.begin()
+        try world.begin(after: knowsEnd ? world.now.wall + (.zero - .seconds(5)) : nil)
         try calm()
     }
 
@@ -225,6 +249,15 @@ struct SituationRig {
             }
         case "Connect to a network", "Connect to an unmetered network", "Turn low-data mode off":
             try change { $0.network = .known(.unmetered) }
+        case "Connect to a metered network": try change { $0.network = .known(.metered) }
+        case "Use the device": try change { $0.user = .known(.active) }
+        case "Unplug the charger":
+            try change { conditions in
+                conditions.power = .known(
+                    PowerCondition(
+                        externalPower: false, isCharging: false,
+                        batteryPercent: conditions.power.value?.batteryPercent))
+            }
         case "Turn low-power mode off": try change { $0.lowPowerMode = .known(false) }
         case "Let the machine cool down": try change { $0.thermal = .known(.nominal) }
         case "Leave the device alone for 5 min": try change { $0.user = .known(.idle) }
@@ -254,6 +287,9 @@ struct SituationRig {
         case ("resume", nil): try call(.pause(.ended))
         case ("resume", let bundle?): try call(.change(BundleIdentifier(bundle), .resumed))
         case ("conditions", "set"):
+            // The host refuses conditions that no file defines.
+            let names = command.dropFirst(2).map { String($0.prefix { $0 != "=" }) }
+            if names.contains(where: { world.conditions.custom[$0] == nil }) { return false }
             try change { conditions in
                 for word in command.dropFirst(2) {
                     conditions.custom[String(word.prefix { $0 != "=" })] = .known(word.hasSuffix("=on"))

@@ -113,8 +113,69 @@ extension Testing.Tag {
         try rig.restart()
         try rig.pass(.seconds(50))
         let waited = try rig.explanation().outlook.waited
-        #expect(waited.map(\.policy) == ["Host", "DeviceActivity"])
-        #expect(waited.map(\.duration) == [.seconds(105), .seconds(50)])
+        #expect(waited.map(\.policy) == ["EarlierHost", "DeviceActivity", "Host"])
+        #expect(waited.map(\.duration) == [.seconds(100), .seconds(50), .seconds(5)])
+        #expect(waited[0].object == "reasons that only the earlier host knew")
+    }
+
+    @Test func `without evidence of the end of the earlier host, all time counts for the host's start`()
+        throws
+    {
+        var rig = try SituationRig()
+        try rig.change { $0.power = WaitingSituation.battery(80) }
+        try rig.ask("cleanup")
+        try rig.pass(.seconds(100))
+        try rig.restart(knowsEnd: false)
+        let waited = try rig.explanation().outlook.waited
+        #expect(waited.map(\.policy) == ["Host"])
+        #expect(waited.map(\.duration) == [.seconds(105)])
+    }
+
+    @Test func `the time before its date is not that of an earlier host`() throws {
+        var rig = try SituationRig()
+        let now = rig.world.now.wall
+        try rig.ask("index") { $0.earliestBeginDate = now + .seconds(60) }
+        try rig.change { $0.user = .known(.active) }
+        try rig.pass(.seconds(100))
+        try rig.restart()
+        let waited = try rig.explanation().outlook.waited
+        #expect(waited.map(\.policy) == ["EarliestBeginDate", "EarlierHost", "Host"])
+        #expect(waited.map(\.duration) == [.seconds(60), .seconds(40), .seconds(5)])
+    }
+
+    @Test func `a conflict with a limit ends when the headline, the holder and the forecast say`() throws {
+        var rig = try SituationRig()
+        try rig.settings { $0.conflictLimit = .seconds(120) }
+        try rig.submit("mail.hog")
+        try rig.ask("print")
+        let request = try #require(rig.request)
+        let outlook = try rig.explanation().outlook
+        // The lease of the holder would end eight hours later.
+        let end = rig.world.now.wall + .seconds(130)
+        #expect(outlook.holders.map(\.latestEnd) == [end])
+        #expect(outlook.headline.contains("otherwise, L1 ends at 08:02 at the latest"), "\(outlook.headline)")
+        let forecast = rig.world.core.scheduler.forecast(
+            request, from: ConditionHistory(), at: rig.world.now)
+        #expect(forecast.unchanged == end)
+        try rig.pass(.seconds(130))
+        #expect(rig.world.store.launches(of: request.id).count == 1)
+    }
+
+    @Test func `a budget of 0 has no date`() throws {
+        var rig = try SituationRig()
+        try rig.call(.change(SituationRig.bundle, .budget(launches: 0, cpu: nil)))
+        try rig.ask("refresh")
+        let verdict = try rig.explanation().explanation.verdicts.first { $0.policy == "Budget" }
+        let rationale = try #require(verdict?.rationale.first)
+        #expect(rationale.earliestChange == nil)
+        #expect(
+            rationale.remedy?.hasPrefix("A budget of 0 never increases by itself. Raise it: bgtask") == true)
+        // Nothing happens at midnight either, and the next change of the budget still starts it.
+        try rig.pass(.seconds(86_400))
+        #expect(rig.starts == 0)
+        let request = try #require(rig.request)
+        try rig.call(.change(SituationRig.bundle, .budget(launches: 1, cpu: nil)))
+        #expect(rig.world.store.launches(of: request.id).count == 1)
     }
 
     @Test func `with very many requests, a headline has every reason and the date, too`() throws {
@@ -127,7 +188,7 @@ extension Testing.Tag {
         let foresight = Foresight(rig.world.core.scheduler, at: rig.world.now)
         #expect(
             foresight.headline(of: try #require(rig.request), first: EarliestBeginDate()).hasPrefix(
-                "Waits for its begin date, what 'when' asks for and an idle device: it can start at 22:00, if the device is idle then"
+                "Waits for its begin date, 'when' to be true (hour >= 22 and externalPower) and an idle device: it can start at 22:00, if the device is idle then"
             ))
     }
 

@@ -304,6 +304,16 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
             try rig.call(.expire(.identifier(SituationRig.identifier("feed.index")), .simulated))
             try rig.ask("index")
         },
+        .init("both long slots are taken, another bundle goes first, and it was put back") { rig in
+            try rig.submit("photos.index")
+            try rig.submit("photos.tidy")
+            try rig.ask("quiet")
+            rig.endsExpired = false
+            try rig.submit("mail.index")
+            rig.endsExpired = true
+            try rig.call(.expire(.identifier(SituationRig.identifier("photos.index")), .leaseEnded))
+            try rig.ask("index")
+        },
         .init("no long slot is configured") { rig in
             try rig.settings { $0.discretionarySlots = 0 }
             try rig.ask("index")
@@ -461,6 +471,75 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
         .init("when asks for an hour, and it is on battery") { rig in
             try rig.change { $0.power = battery(50) }
             try rig.ask("late")
+        },
+        .init("when asks for a network or a condition") { rig in
+            try rig.change {
+                $0.network = .known(.metered)
+                $0.custom["docked"] = .known(false)
+            }
+            try rig.ask("choice")
+        },
+        .init("when asks for one of two conditions") { rig in
+            try rig.change { $0.custom = ["docked": .known(false), "vpn": .known(false)] }
+            try rig.ask("conditions")
+        },
+        .init("when asks for two facts, or for two others") { rig in
+            try rig.change {
+                $0.power = battery(50)
+                $0.network = .known(.metered)
+                $0.custom = ["docked": .known(false), "vpn": .known(false)]
+            }
+            try rig.ask("sets")
+        },
+        .init("when asks for an hour, or for two facts") { rig in
+            try rig.change {
+                $0.power = battery(50)
+                $0.custom["docked"] = .known(false)
+            }
+            try rig.ask("mixed")
+        },
+        .init("when asks for the contrary of most tasks") { rig in try rig.ask("contrary") },
+        .init("when asks for a metered network") { rig in try rig.ask("metered") },
+        .init("when can never be true") { rig in try rig.ask("never") },
+        .init("when can never be true with the payload") { rig in
+            try rig.ask("urgent") { $0.payload = #"{"urgent": false}"# }
+        },
+        .init("when asks for a sensor that does not answer") { rig in
+            try rig.change { $0.power = .unknown }
+            try rig.ask("either")
+        },
+        .init("five launches crashed, and it is on battery") { rig in
+            for _ in 0..<5 {
+                try rig.submit("export")
+                try rig.end("export", LaunchEnd(outcome: .crashed, reason: .signal))
+                try rig.pass(.seconds(11))
+            }
+            try rig.change { $0.power = battery(50) }
+            try rig.ask("cleanup")
+        },
+        .init("when asks for a network or a condition, which no file defines") { rig in
+            try rig.change { $0.network = .known(.metered) }
+            try rig.ask("choice")
+        },
+        .init("when asks for conditions that no file defines") { rig in try rig.ask("conditions") },
+        .init("when asks for a condition that is unknown") { rig in
+            try rig.change {
+                $0.network = .known(.metered)
+                $0.custom = ["docked": .unknown, "vpn": .unknown]
+            }
+            try rig.ask("conditions")
+        },
+        .init("a task of another bundle runs, whose manifest states the conflict") { rig in
+            try rig.submit("mail.hog")
+            try rig.ask("print")
+        },
+        .init("five launches of the bundle crashed") { rig in
+            for _ in 0..<5 {
+                try rig.submit("export")
+                try rig.end("export", LaunchEnd(outcome: .crashed, reason: .signal))
+                try rig.pass(.seconds(11))
+            }
+            try rig.ask("index")
         },
         .init("a conflicting task runs") { rig in
             try rig.submit("export")

@@ -14,26 +14,61 @@ struct ExplainCommand: HostCommand {
             has waited for until now, and the answer of each policy. For a request that waits, a forecast follows: when it will probably start, according to \
             the recorded days of the last four weeks, and when it will start if no condition changes.
 
+            For a launch, the command explains why it started and stopped. For a request, it explains why it waits or, \
+            if it has ended, its last launch.
+
             Examples:
               bgtask explain com.example.photos.cleanup
-              bgtask explain --launch L42
+              bgtask explain L42
+              bgtask explain R17
               bgtask explain com.example.photos.cleanup --json
             """)
 
-    @Argument(help: "The identifier of the task.") var identifier: TaskIdentifier?
+    @Argument(
+        help: ArgumentHelp(
+            "The identifier of a task, a launch (L42) or a request (R17).", valueName: "target"))
+    var target: NamedTarget?
     @Option(help: ArgumentHelp("Explain this launch, such as L42.", valueName: "launch"))
     var launch: LaunchID?
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if (identifier == nil) == (launch == nil) {
-            throw ValidationError("Give either an identifier or --launch L42.")
+        if (target == nil) == (launch == nil) {
+            throw ValidationError("Name a task, a launch (L42) or a request (R17), one of them.")
         }
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        if let launch { return try await explain(launch, client, console) }
-        guard let identifier else { return }
+        switch launch.map(NamedTarget.launch) ?? target {
+        case .launch(let id): try await explain(id, client, console)
+        case .request(let id): try await explain(client.request(id), client, console)
+        case .identifier(let identifier): try await explain(identifier, client, console)
+        case nil: return
+        }
+    }
+
+    /// Explains what a request waits for or, after its end, its last launch.
+    private func explain(
+        _ detail: RequestDetailMessage, _ client: ControlClient, _ console: Console
+    ) async throws {
+        if detail.state == RequestState.pending.rawValue {
+            return try await explain(detail.request.identifier, client, console)
+        }
+        if let last = detail.launches.last { return try await explain(last.launch, client, console) }
+        let (id, identifier) = (detail.request.request, detail.request.identifier)
+        let end = [detail.outcome?.rawValue, detail.reason?.rawValue].compactMap(\.self)
+        throw ControlClientError.refused(
+            ErrorMessage(
+                SubmissionError(
+                    code: .notFound, subject: "\(id)",
+                    finding: "this request of \(identifier) never had a launch, and does not wait any more"
+                        + (end.isEmpty ? "" : " (\(end.joined(separator: ", ")))"),
+                    remedy: "To see how it ended: bgtask show \(id)")))
+    }
+
+    private func explain(
+        _ identifier: TaskIdentifier, _ client: ControlClient, _ console: Console
+    ) async throws {
         let answer = try await client.explain(identifier)
         if console.json { return try console.print(json: answer) }
         var lead = "\(answer.identifier) (\(answer.kind.rawValue))"

@@ -12,6 +12,9 @@ struct LaunchCommand: HostCommand {
             sleep. Conditions, dates, budgets and slots do not matter. If a request of the task is pending, \
             that request starts; otherwise, the host makes one.
 
+            With --wait, the command ends with this launch. If it failed and the host will try again, the \
+            command says when. The further attempts wait for good conditions again.
+
             With --debug, the process stops before its handler begins, and waits for a debugger. \
             The time that it waits does not count as run time.
 
@@ -35,7 +38,7 @@ struct LaunchCommand: HostCommand {
     @Flag(help: "Record what the task uses, and what the sandbox refuses.")
     var learn = false
 
-    @Flag(help: "Follow the launch until its last attempt ends.")
+    @Flag(help: "Follow the launch until it ends. A further attempt is reported, but not followed.")
     var wait = false
 
     @OptionGroup var common: CommonOptions
@@ -59,7 +62,7 @@ struct LaunchCommand: HostCommand {
         guard let events else { return }
         let watch = RequestWatch(
             client: client, console: console, events: events, request: simulated.launch.request,
-            identifier: identifier)
+            identifier: identifier, isOneAttempt: true)
         try await watch.follow(from: simulated.launch)
     }
 }

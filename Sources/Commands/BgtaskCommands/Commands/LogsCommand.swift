@@ -11,9 +11,16 @@ struct LogsCommand: HostCommand {
 
             Examples:
               bgtask logs
+              bgtask logs L42
               bgtask logs -f --identifier com.example.feed.refresh
               bgtask logs -f --subsystem com.example.feed --category network --level warning
             """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Show only lines about this launch (L42), the launches of this request (R17), or this task.",
+            valueName: "target"))
+    var target: NamedTarget?
 
     @Flag(name: [.customShort("f"), .long], help: "Keep printing new lines until the host stops.")
     var follow = false
@@ -35,11 +42,27 @@ struct LogsCommand: HostCommand {
 
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        if target != nil, identifier != nil || launch != nil {
+            throw ValidationError("Name a target, or use --launch or --identifier, but not both.")
+        }
+    }
+
     func run(asking client: ControlClient, console: Console) async throws {
+        var (launch, launches, task) = (launch, Set<LaunchID>(), identifier)
+        switch target {
+        case .launch(let id): launch = id
+        case .request(let id): launches = Set(try await client.request(id).launches.map(\.launch))
+        case .identifier(let name): task = name
+        case nil: break
+        }
         // An existing launch without lines gives no output. A launch that does not exist gives an error here.
         if let launch { _ = try await client.launch(launch) }
         for try await line in try await client.log(following: follow) {
             guard wants(line) else { continue }
+            if let task, line.identifier != task { continue }
+            if let launch, line.launch != launch { continue }
+            if case .request = target, !(line.launch.map(launches.contains) ?? false) { continue }
             if console.json {
                 try console.print(jsonLine: line)
             } else {
@@ -49,8 +72,6 @@ struct LogsCommand: HostCommand {
     }
 
     private func wants(_ line: LogLineMessage) -> Bool {
-        if let identifier, line.identifier != identifier { return false }
-        if let launch, line.launch != launch { return false }
         if let subsystem, line.subsystem != subsystem { return false }
         if let category, line.category != category { return false }
         if let level, line.level < level { return false }

@@ -47,7 +47,8 @@ struct ResumeCommand: HostCommand {
         abstract: "Ends the pause of a bundle or, without a bundle, that of all bundles.",
         discussion: """
             Pauses of single bundles and the pause of all bundles are independent: a bundle runs when \
-            neither applies to it.
+            neither applies to it. With a bundle, the command ends both its pause by 'bgtask pause' and a \
+            pause because of crashes, and says which of them there were.
 
             Examples:
               bgtask resume
@@ -60,12 +61,18 @@ struct ResumeCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         if let bundle {
+            let before = console.json ? nil : try await client.bundles().first { $0.bundle == bundle }
             let message = try await client.change(bundle, .resumed)
             if console.json { return try console.print(json: message) }
-            return try console.line(
-                message.pausedSince == nil
-                    ? "\(bundle) is not paused any more"
-                    : "\(bundle) still waits, because all bundles are paused. To end that: bgtask resume")
+            for pause in before?.pauses ?? [] { try console.line(PauseText.ended(pause, of: bundle)) }
+            if message.pausedSince != nil {
+                return try console.line(
+                    "\(bundle) still waits, because all bundles are paused. To end that: bgtask resume")
+            }
+            // The host answers even if there was nothing to end.
+            if before?.pauses?.isEmpty == true { return try console.line("\(bundle) was not paused") }
+            if before?.pauses == nil { try console.line("\(bundle) is not paused any more") }
+            return
         }
         let message = try await client.resume()
         if console.json { return try console.print(json: message) }
@@ -77,6 +84,14 @@ struct ResumeCommand: HostCommand {
 }
 
 private enum PauseText {
+    /// What `resume` has ended.
+    static func ended(_ pause: BundlePauseMessage, of bundle: BundleIdentifier) -> String {
+        if let crashes = pause.crashes {
+            return "The pause of \(bundle) because of \(crashes) crashes in a row has ended"
+        }
+        return "The pause of \(bundle)\(pause.until.map { " until \($0)" } ?? "") has ended"
+    }
+
     /// The end of a pause, as the rest of a sentence.
     static func end(_ end: WallTime?, for bundle: BundleIdentifier?, _ console: Console) -> String {
         end.map { " until \(Timestamp($0))" }

@@ -9,12 +9,15 @@ struct ReportCommand: HostCommand {
         discussion: """
             The report has the code, the limits that the launch reached and what it
             used, the stack of each thread, the open assertions, the last progress,
-            and the last lines of the launch. Without LAUNCH, the command shows the
-            newest launch that ended in such a way.
+            and the last lines of the launch. For a request or a task, it shows the
+            newest of its launches that ended in such a way; without TARGET, the
+            newest of all.
 
             Examples:
               bgtask report
               bgtask report L42
+              bgtask report R17
+              bgtask report com.example.feed.refresh
               bgtask report L42 --json
             """)
 
@@ -23,16 +26,20 @@ struct ReportCommand: HostCommand {
     /// How many of the launch's lines the report contains.
     private static let shownLines = 20
 
-    @Argument(help: ArgumentHelp("The launch, such as L42.", valueName: "launch"))
-    var launch: LaunchID?
+    @Argument(
+        help: ArgumentHelp(
+            "The launch, such as L42, the request, such as R17, or the identifier of a task.",
+            valueName: "target"))
+    var target: NamedTarget?
 
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
         guard let id = try await found(by: client) else {
             if console.json { return try console.write("null\n") }
+            let of = target.map { " of \($0)" } ?? ""
             return try console.line(
-                "None of the newest \(Self.searched) launches crashed, was killed or reached a limit.")
+                "None of the newest \(Self.searched) launches\(of) crashed, was killed or reached a limit.")
         }
         let detail = try await client.launch(id)
         let message = TerminationMessage(
@@ -44,12 +51,19 @@ struct ReportCommand: HostCommand {
 
     /// The launch of the command line, or else the newest one that needs a report.
     private func found(by client: ControlClient) async throws -> LaunchID? {
-        if let launch { return launch }
+        var identifier: TaskIdentifier?
+        switch target {
+        case .launch(let id): return id
+        case .request(let id): return try await client.request(id).launches.last(where: \.needsReport)?.launch
+        case .identifier(let name): identifier = name
+        case nil: break
+        }
         var after: LaunchID?
         var left = Self.searched
         repeat {
             let length = min(left, ControlProtocol.maximumPageLength)
-            let page = try await client.launchPage(after: after, limit: length)
+            let page = try await client.launchPage(
+                identifier: identifier, after: after, limit: length)
             if let bad = page.launches.first(where: \.needsReport) { return bad.launch }
             after = page.next
             left -= length

@@ -9,27 +9,43 @@ struct ShowCommand: HostCommand {
         abstract:
             "Shows everything that the host knows about one launch, with its log, or about one request.",
         discussion: """
-            A request can be shown after its end, too, as long as the host keeps its record.
+            A request can be shown after its end, too, as long as the host keeps its record. For the identifier of a \
+            task, the command shows its pending request or, if there is none, its newest launch.
 
             Examples:
               bgtask show L42
               bgtask show L42 --json
               bgtask show R17
+              bgtask show com.example.photos.cleanup
             """)
 
-    @Argument(help: ArgumentHelp("The launch, such as L42, or the request, such as R17.", valueName: "name"))
-    var name: ShownName
+    @Argument(
+        help: ArgumentHelp(
+            "The launch, such as L42, the request, such as R17, or the identifier of a task.",
+            valueName: "name"))
+    var name: NamedTarget
 
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
         switch name {
         case .launch(let id): try await show(id, client, console)
-        case .request(let id):
-            let detail = try await client.request(id)
-            if console.json { return try console.print(json: detail) }
-            try console.print(detail)
+        case .request(let id): try await show(id, client, console)
+        case .identifier(let identifier):
+            let newest = try await client.newestLaunch(of: identifier)
+            let isRunning = newest.map { $0.endedAt == nil } ?? false
+            if !isRunning, let pending = try await client.pending(identifier) {
+                return try await show(pending.request.request, client, console)
+            }
+            guard let newest else { throw NamedTarget.unknown(identifier) }
+            try await show(newest.launch, client, console)
         }
+    }
+
+    private func show(_ id: RequestID, _ client: ControlClient, _ console: Console) async throws {
+        let detail = try await client.request(id)
+        if console.json { return try console.print(json: detail) }
+        try console.print(detail)
     }
 
     private func show(_ id: LaunchID, _ client: ControlClient, _ console: Console) async throws {
@@ -75,23 +91,6 @@ struct ShowCommand: HostCommand {
             for line in detail.log {
                 try console.line(LogText.line(line, style: console.style, inLaunch: true))
             }
-        }
-    }
-}
-
-/// What `bgtask show` shows: a launch or a request.
-enum ShownName: ExpressibleByArgument {
-    case launch(LaunchID)
-    case request(RequestID)
-
-    /// Reads a number such as `L42` or `R17`; `nil` for anything else.
-    init?(argument: String) {
-        if let launch = LaunchID(argument) {
-            self = .launch(launch)
-        } else if let request = RequestID(argument) {
-            self = .request(request)
-        } else {
-            return nil
         }
     }
 }

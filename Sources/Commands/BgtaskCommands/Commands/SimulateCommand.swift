@@ -88,7 +88,7 @@ struct SimulateCommand: AsyncParsableCommand {
         guard devices == 1 else {
             return try await many(options.compare ? [fleet, tried] : [tried], console)
         }
-        let fleets = options.compare ? [("standard", fleet), ("tried", tried)] : [("simulated", tried)]
+        let fleets = options.compare ? [(first, fleet), ("tried", tried)] : [("simulated", tried)]
         let runs = fleets.map { name, fleet in
             (name: name, tally: fleet.run(device: 0, detail: .waits, findDate: RunOptions.findDate))
         }
@@ -96,6 +96,9 @@ struct SimulateCommand: AsyncParsableCommand {
         let title = "\(kinds[0].rawValue), seed \(seed)"
         try ReplayCommand.show(runs, title: title, period, .zero, options, console, seed: seed)
     }
+
+    /// The name of the first of two runs.
+    private var first: String { before == nil ? "standard" : "before" }
 
     private func many(_ fleets: [Fleet], _ console: Console) async throws {
         var summaries: [(name: String, summary: RunSummary)] = []
@@ -109,7 +112,7 @@ struct SimulateCommand: AsyncParsableCommand {
             }
             if console.isLive { try console.line() }
             summary.sort()
-            summaries.append((fleets.count == 1 ? "simulated" : index == 0 ? "standard" : "tried", summary))
+            summaries.append((fleets.count == 1 ? "simulated" : index == 0 ? first : "tried", summary))
         }
         if options.json {
             try console.print(

@@ -9,6 +9,9 @@ struct RequestStory {
     enum End: Equatable {
         /// The last attempt ended.
         case ended(LaunchMessage)
+        /// An attempt ended, and the request is pending again for the next one; only if the user waits for
+        /// one attempt.
+        case putBack(LaunchMessage, RequestMessage)
         /// The request was cancelled before its first attempt or between two attempts.
         case cancelled(Reason)
         /// A newer request of the same identifier replaced this one; `nil` if the newer one's number is not
@@ -27,6 +30,10 @@ struct RequestStory {
     let request: RequestID
     /// Whether progress and titles become lines; on a terminal, the progress bar shows them instead.
     let showsProgress: Bool
+    /// Whether the user waits only for the end of one attempt.
+    let isOneAttempt: Bool
+    /// The largest number of attempts after failures; `nil` if there is none, or it is not known.
+    var retryAttempts: Int?
     /// The newest launch of the request; `nil` before the first.
     private(set) var launch: LaunchMessage?
     /// The newest progress of that launch.
@@ -43,9 +50,10 @@ struct RequestStory {
     private var titleShownAt: WallTime?
     private var shownBlocking: [String] = []
 
-    init(request: RequestID, showsProgress: Bool = true) {
+    init(request: RequestID, showsProgress: Bool = true, isOneAttempt: Bool = false) {
         self.request = request
         self.showsProgress = showsProgress
+        self.isOneAttempt = isOneAttempt
     }
 
     /// Whether an attempt runs now.
@@ -112,7 +120,10 @@ struct RequestStory {
         let at = ended.endedAt?.time ?? ended.startedAt.time
         var lines = showTitle(now: at) + showProgress(now: at)
         lines.append(Self.sentence(of: ended))
-        if let putBack {
+        if let putBack, isOneAttempt {
+            lines += next(after: ended, putBack, at: at)
+            end = .putBack(ended, putBack)
+        } else if let putBack {
             let notBefore = putBack.notBefore.flatMap { $0.time > at ? $0 : nil }
             let start = notBefore.map { ", and may start \(Wording.relative($0, to: at))" } ?? ""
             lines.append("\(request) is pending again (attempt \(putBack.attempt))\(start)")
@@ -120,6 +131,27 @@ struct RequestStory {
             end = .ended(ended)
         }
         return lines
+    }
+
+    /// Returns what follows an attempt, for a user who does not wait for it.
+    private func next(after ended: LaunchMessage, _ putBack: RequestMessage, at time: WallTime) -> [String] {
+        let isFailure = ended.outcome == .failed || ended.outcome == .crashed
+        let total = retryAttempts.map { isFailure && ended.attempt <= $0 ? " of \($0)" : "" } ?? ""
+        let outcome =
+            switch ended.outcome {
+            case .failed: "failed"
+            case .crashed: "crashed"
+            default: "has ended"
+            }
+        let start =
+            putBack.notBefore.flatMap { $0.time > time ? $0 : nil }
+            .map { "starts \(Wording.relative($0, to: time)) at the earliest, at \($0)" }
+            ?? "starts as soon as the conditions permit it"
+        return [
+            "Attempt \(ended.attempt)\(total) \(outcome); the next one \(start)",
+            "To follow it: bgtask logs -f --identifier \(putBack.identifier)",
+            "To give it up: bgtask cancel \(request)",
+        ]
     }
 
     /// Handles the end of a request that a newer one replaced.

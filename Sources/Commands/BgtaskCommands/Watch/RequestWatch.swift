@@ -11,6 +11,8 @@ struct RequestWatch {
     let events: AsyncThrowingStream<HostEventMessage, any Error>
     let request: RequestID
     let identifier: TaskIdentifier
+    /// Whether the command ends with the attempt that runs now, even if another one follows.
+    var isOneAttempt = false
 
     private enum Input: Sendable {
         case event(HostEventMessage)
@@ -29,6 +31,13 @@ struct RequestWatch {
         @Explicit var outcome: Outcome?
         @Explicit var reason: Reason?
         @Explicit var replacedBy: RequestID?
+        @Explicit var next: Next?
+    }
+
+    /// The attempt that follows after the one that the command waited for.
+    private struct Next: Codable, Equatable, Sendable {
+        var attempt: Int
+        @Explicit var notBefore: Timestamp?
     }
 
     /// Follows the request to the end of its last attempt.
@@ -40,7 +49,9 @@ struct RequestWatch {
     /// - Throws: `ExitCode(1)` for any outcome but `succeeded`; ``ControlClientError`` if the connection
     ///   breaks.
     func follow(from begun: LaunchMessage? = nil, mayHaveBegun: Bool = false) async throws {
-        var story = RequestStory(request: request, showsProgress: !console.isLive)
+        var story = RequestStory(
+            request: request, showsProgress: !console.isLive, isOneAttempt: isOneAttempt)
+        if isOneAttempt { story.retryAttempts = try await retryAttempts() }
         // The command has already reported the start, so only the lines after it are shown.
         if let begun { try show(Array(story.begin(begun).dropFirst()), story) }
         if mayHaveBegun { try await catchUp(&story) }
@@ -123,6 +134,13 @@ struct RequestWatch {
         }
     }
 
+    /// The largest number of attempts after failures, as the manifest says; `nil` if it says nothing.
+    private func retryAttempts() async throws -> Int? {
+        let tasks = try await client.plugins().plugins.flatMap(\.tasks)
+        return tasks.filter { $0.identifier.matches(identifier) }
+            .min { !$0.identifier.isWildcard && $1.identifier.isWildcard }?.retryAttempts
+    }
+
     /// The newer request that replaced this one; `nil` if it was cancelled before it was launched.
     private func successor() async throws -> RequestID? {
         if let newer = try await client.pending(identifier)?.request.request, newer > request { return newer }
@@ -179,8 +197,12 @@ struct RequestWatch {
         let outcome: Outcome?
         let reason: Reason?
         var replacedBy: RequestID?
+        var next: Next?
         switch story.end {
         case .ended(let launch): (outcome, reason) = (launch.outcome, launch.reason)
+        case .putBack(let launch, let request):
+            (outcome, reason) = (launch.outcome, launch.reason)
+            next = Next(attempt: request.attempt, notBefore: request.notBefore)
         case .cancelled(let why): (outcome, reason) = (why.outcomeWhilePending, why)
         case .replaced(let newer): (outcome, reason, replacedBy) = (.cancelled, .replaced, newer)
         case .hostStopping, nil:
@@ -195,6 +217,7 @@ struct RequestWatch {
             answer.outcome = outcome
             answer.reason = reason
             answer.replacedBy = replacedBy
+            answer.next = next
             try console.print(json: answer)
         }
         if outcome != .succeeded { throw ExitCode(1) }

@@ -116,23 +116,34 @@ struct ConstraintsReader {
                     node.place,
                     "when: no hour of the week makes the expression true, so the task never starts",
                     "Write 'or' between times that exclude each other: hour >= 22 or hour < 6")
+            } else if let found = try WhenExpression.impossibility(in: text, payload: payload) {
+                let (place, position) = place(of: found.column, in: text, node)
+                problems.warning(
+                    place, "when: '\(found.part.shortened)' can never be true\(position)",
+                    expression.canBeTrue
+                        ? "Correct or remove this part" : "Correct it, because the task never starts")
             }
             return expression
         } catch {
-            var place = node.place
-            var position = ""
-            if text.contains("\n") {
-                position = " (column \(error.column) of the expression)"
-            } else if case .scalar(_, let isPlain) = node.value {
-                // The error's column counts from 1 in the expression, which quotation marks shift by one.
-                place.column += error.column - (isPlain ? 1 : 0)
-            }
+            let (place, position) = place(of: error.column, in: text, node)
             let advice = error.unknown.map { unknown in
                 Nearest.advice(for: unknown.word, in: unknown.candidates)
             }
             problems.error(place, "when: \(error.finding)\(position)", advice ?? error.remedy)
             return nil
         }
+    }
+
+    /// The position of a column of an expression in the file or, if the expression has several lines, in
+    /// words.
+    private func place(of column: Int, in text: String, _ node: YAMLNode) -> (Place, words: String) {
+        var place = node.place
+        if text.contains("\n") { return (place, " (column \(column) of the expression)") }
+        if case .scalar(_, let isPlain) = node.value {
+            // The column counts from 1 in the expression, which quotation marks shift by one.
+            place.column += column - (isPlain ? 1 : 0)
+        }
+        return (place, "")
     }
 }
 

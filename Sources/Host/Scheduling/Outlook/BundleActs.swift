@@ -15,6 +15,26 @@ extension Permission {
     }
 }
 
+extension Paused {
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        guard let pause = situation.pause(of: subject.bundle, at: now.wall)?.pause,
+            let crashes = pause.crashes
+        else { return awaited }
+        let report = pause.launch.map { " (see bgtask report \($0))" } ?? ""
+        return "another library or the end of its pause, because its bundle crashed \(crashes) times within "
+            + situation.settings.crashPeriod.text + report
+    }
+
+    /// The act that tries a task of a bundle whose launches crashed; `nil` for pauses of users.
+    func trial(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> PossibleAct? {
+        let pause = scheduler.situation.pause(of: subject.bundle, at: now.wall)?.pause
+        guard pause?.crashes != nil else { return nil }
+        var act = Foresight(scheduler, at: now).launchAct(subject.request)
+        act?.short = "Try it now"
+        return act
+    }
+}
+
 extension EarliestBeginDate {
     var awaited: String { "its begin date" }
 

@@ -34,7 +34,7 @@ extension Foresight {
         let score = plan.vetoes.isEmpty ? effect(present, on: request).score : scoreNow(request)
         func remedy(_ acts: [PossibleAct], _ world: World) -> Remedy {
             let (effect, after) = effect(world, on: request)
-            return Remedy(acts: acts.map(\.remedy), effect: effect, score: score, scoreAfter: after)
+            return Remedy(acts: acts.flatMap(\.remedies), effect: effect, score: score, scoreAfter: after)
         }
         var (enough, steps): ([Remedy], [Remedy]) = ([], [])
         for act in acts(for: subject, in: present) {
@@ -52,19 +52,19 @@ extension Foresight {
         var all = enough.isEmpty ? steps : enough
         for policy in plan.vetoes {
             for act in policy.acts(for: subject, in: scheduler, at: now) where !act.isPredictable {
-                all.append(Remedy(acts: [act.remedy], effect: .unknown, score: score))
+                all.append(Remedy(acts: act.remedies, effect: .unknown, score: score))
             }
         }
         if !enough.contains(where: { $0.effect == .starts }), let act = launchAct(request) {
             all.append(
                 Remedy(
-                    acts: [act.remedy], effect: effect(world(of: request, after: [act]), on: request).0))
+                    acts: act.remedies, effect: effect(world(of: request, after: [act]), on: request).0))
         }
         return Array(all.prefix(Self.mostRemedies))
     }
 
     /// The act `bgtask launch` for the request; `nil` if that would be refused or change nothing.
-    private func launchAct(_ request: TaskRequest) -> PossibleAct? {
+    func launchAct(_ request: TaskRequest) -> PossibleAct? {
         let situation = scheduler.situation
         let isConflicting =
             Conflicts().answer(
@@ -110,8 +110,21 @@ extension Foresight {
         return found.sorted { $0.key < $1.key }.map { id, launch in
             SlotHolder(
                 launch: id, identifier: launch.request.identifier,
-                latestEnd: launch.latestEnd(at: now, scheduler.settings), isExpiring: launch.isExpiring,
+                latestEnd: scheduler.latestEnd(of: launch, at: now), isExpiring: launch.isExpiring,
                 isDecisive: false)
         }
+    }
+}
+
+extension Scheduler {
+    /// When a launch has ended at the latest: at the end of its lease or, if it holds a conflicting request
+    /// of another bundle, at the end of the time for which it may, each with the grace period.
+    ///
+    /// `nil` if nothing limits the launch.
+    func latestEnd(of launch: ActiveLaunch, at now: Moment) -> WallTime? {
+        let end = launch.latestEnd(at: now, settings)
+        guard let holdEnd = endOfHold(by: launch) else { return end }
+        let held = now.wall + max(.zero, holdEnd + launch.lease.gracePeriod - now.boot)
+        return min(end ?? held, held)
     }
 }

@@ -192,6 +192,7 @@ extension Scheduler {
         case "Score": "better conditions"
         case "Window": "other work to start with"
         case "Host": "the host to start"
+        case "EarlierHost": "reasons that only the earlier host knew"
         case "EarliestBeginDate" where request?.notBefore != nil: EarliestBeginDate.backOff
         default: policies.first { $0.name == policy }?.awaited ?? policy.wordsOfName
         }

@@ -6,6 +6,8 @@ struct Plan {
     var awaited: [String] = []
     /// What lets it start or, if nothing does, brings it closer; empty if people can only wait.
     var acts: [PossibleAct] = []
+    /// What can be done instead of an act, by the act's key; each is as good.
+    var alternatives: [String: [PossibleAct]] = [:]
     /// What follows after all acts.
     var effect: Remedy.Effect
     /// What happens without any act.
@@ -45,10 +47,13 @@ extension Foresight {
         let awaited = (vetoes.isEmpty ? [policy] : vetoes).map {
             $0.awaited(by: subject, in: situation, at: now)
         }
-        var (acts, dates): ([PossibleAct], [WallTime]) = ([], [])
+        var (acts, dates, holder): ([PossibleAct], [WallTime], String?) = ([], [], nil)
         for policy in vetoes {
             if let date = policy.answer(for: subject, in: situation, at: now).until {
                 dates.append(date)
+            } else if let text = self.holder(of: request, policy) {
+                // Another of the many requests would get the slot of a launch that is stopped.
+                holder = text
             } else if let act = policy.acts(for: subject, in: scheduler, at: now).first {
                 acts.append(act)
             }
@@ -57,10 +62,12 @@ extension Foresight {
         let date = dates.max()
         let isFar = date.map(isFar) ?? false
         let start = date.map { "it can start \(self.date($0))" }
-        let states = acts.contains(where: \.isStop) ? ["a slot is free"] : []
+        let states = holder == nil ? [] : ["a slot is free"]
+        let near = [sentence(of: acts, holder == nil ? start : nil), holder].compactMap(\.self)
         let what =
             isFar
-            ? start.map { $0 + conditions(acts.filter { !$0.isStop }, states) } : sentence(of: acts, start)
+            ? start.map { $0 + conditions(acts, states) }
+            : near.isEmpty ? nil : near.joined(separator: "; ")
         return finish(
             text + (what.map { ": \($0)" } ?? ""), request, start: date, isFar ? [] : acts)
     }
@@ -89,13 +96,24 @@ extension Foresight {
         var world = present
         for _ in 0..<6 {
             if world.launched[request.id] != nil { break }
-            guard let (act, awaited) = nextAct(for: request, in: world, after: plan.acts) else { break }
+            guard let (act, awaited, others) = nextAct(for: request, in: world, after: plan.acts) else {
+                break
+            }
             plan.acts.append(act)
+            plan.alternatives[act.key] = others
             plan.awaited.append(awaited)
             world = self.world(of: request, after: plan.acts)
             plan.effect = effect(world, on: request).0
         }
         if plan.effect.isStart { prune(&plan, request) }
+        for act in plan.acts {
+            let others = plan.alternatives[act.key] ?? []
+            plan.alternatives[act.key] = others.filter { other in
+                let acts = plan.acts.map { $0.key == act.key ? other : $0 }
+                let result = effect(self.world(of: request, after: acts), on: request).0
+                return plan.effect.isStart ? result.isStart : result == plan.effect
+            }
+        }
         return plan
     }
 
@@ -123,32 +141,48 @@ extension Foresight {
         }
     }
 
-    /// The next act that helps a request in a world, with what it waits for there; `nil` if there is none.
+    /// The next act that helps a request in a world, with what it waits for there, and what can be done
+    /// instead; `nil` if there is none.
     private mutating func nextAct(
         for request: TaskRequest, in world: World, after acts: [PossibleAct]
-    ) -> (PossibleAct, String)? {
+    ) -> (PossibleAct, awaited: String, others: [PossibleAct])? {
         let vetoes = vetoes(of: request, in: world)
         let subject = world.scheduler.situation.subject(request, isTelling: false)
         for policy in vetoes {
-            var first: (PossibleAct, String)?
+            var first: PossibleAct?
+            var others: [PossibleAct] = []
             for act in policy.acts(for: subject, in: world.scheduler, at: now) where act.isPredictable {
                 let after = self.world(of: request, after: acts + [act])
-                let awaited = policy.awaited(by: subject, in: world.scheduler.situation, at: now)
-                if effect(after, on: request).0.isStart { return (act, awaited) }
                 let remains = self.vetoes(of: request, in: after).contains { $0.name == policy.name }
-                if first == nil, !remains || act.isStep { first = (act, awaited) }
+                if !remains, policy is When, first != nil {
+                    others.append(act)
+                    continue
+                }
+                let starts = effect(after, on: request).0.isStart
+                if first == nil, starts || !remains || act.isStep { first = act }
+                if starts, !(policy is When) {
+                    first = act
+                    break
+                }
             }
-            if let first { return first }
+            if let first {
+                let awaited = policy.awaited(by: subject, in: world.scheduler.situation, at: now)
+                return (first, awaited, others)
+            }
         }
         guard vetoes.isEmpty, !world.judge(request, at: now).scoreSuffices else { return nil }
         var best: (act: PossibleAct, score: Double)?
         for act in self.acts(for: subject, in: world) {
-            let (_, score) = effect(self.world(of: request, after: acts + [act]), on: request)
+            let after = self.world(of: request, after: acts + [act])
+            // A better score is of no use if a policy then objects.
+            let isLaunched = after.launched[request.id] != nil
+            guard isLaunched || self.vetoes(of: request, in: after).isEmpty else { continue }
+            let (_, score) = effect(after, on: request)
             guard let score, score > (best?.score ?? world.judge(request, at: now).score?.mean ?? 0) + 0.005
             else { continue }
             best = (act, score)
         }
-        return best.map { ($0.act, Scheduler.awaited("Score", of: request)) }
+        return best.map { ($0.act, Scheduler.awaited("Score", of: request), []) }
     }
 
     /// All different acts of all policies that have a predictable effect.
@@ -165,13 +199,37 @@ extension Foresight {
         guard plan.effect.isStart, !plan.acts.isEmpty else { return waiting(request, plan) }
         let isOne = plan.acts.count == 1
         var text =
-            "\(lead(of: request)) \(plan.awaited.unique.inSentence): \(words(plan.acts)), \(consequence(plan))"
+            "\(lead(of: request)) \(plan.awaited.unique.inSentence): \(words(of: plan)), \(consequence(plan))"
         if case .startsAt = plan.natural {
             text += "; otherwise, \(words(plan.natural))"
         } else if isOne, let end = endOfHolder(plan, request) {
             text += "; otherwise, \(end)"
         }
-        return finish(text, request, start: now.wall, plan.acts)
+        return finish(
+            text, request, start: now.wall, plan.acts.filter { plan.alternatives[$0.key]?.isEmpty ?? true })
+    }
+
+    /// The acts of a plan as a part of a sentence; those with alternatives come last: `leave the device alone
+    /// for 5 min and either plug in or connect to an unmetered network`.
+    private func words(of plan: Plan) -> String {
+        var (plain, choices): ([PossibleAct], [String]) = ([], [])
+        for act in plan.acts {
+            guard let others = plan.alternatives[act.key], !others.isEmpty else {
+                plain.append(act)
+                continue
+            }
+            let all = ([act] + others).map { act in
+                let commands = act.commands.map { CommandText.line($0) }.joined(separator: " && ")
+                return act.text.withSmallLetter + (commands.isEmpty ? "" : " (\(commands))")
+            }
+            let hasParts = ([act] + others).contains { !$0.parts.isEmpty }
+            let comma = hasParts || all.count > 2 ? ", " : " "
+            choices.append(
+                (plan.acts.count > 1 ? "either " : "")
+                    + all.dropLast().joined(separator: ", ") + "\(comma)or \(all[all.count - 1])")
+        }
+        if choices.isEmpty { return words(plain) }
+        return (plain.map(\.text.withSmallLetter) + choices).inSentence
     }
 
     /// The acts as a part of a sentence.
@@ -204,7 +262,7 @@ extension Foresight {
             let isLate = start.map { $0 >= end } ?? false
             text += "; it fails \(date(end))\(isLate ? ", before it can start" : " unless it has started")"
         }
-        let commands = acts.compactMap(\.command)
+        let commands = acts.flatMap(\.commands)
         guard !commands.isEmpty, commands.count <= 2 else { return text + "." }
         return "\(text): \(commands.map { CommandText.line($0) }.joined(separator: " && "))"
     }
@@ -250,11 +308,20 @@ extension Foresight {
         let uncertain = course.rest.compactMap { policy -> PossibleAct? in
             policy.acts(for: subject, in: world.scheduler, at: now).first { !$0.isPredictable }
         }
-        guard let date = course.date else {
+        guard let date = course.date, isFar || course.rest.isEmpty else {
+            // No date: until then, or even later, something else may hold the request.
             let what = sentence(of: acts + uncertain, nil)
-            let holders = course.rest.compactMap { policy -> String? in holder(of: request, policy) }
-            let text = (what ?? holders.first).map { "\(lead): \($0)" } ?? lead
-            return finish(text, request, start: nil, acts + uncertain)
+            let holder = course.rest.compactMap { policy -> String? in self.holder(of: request, policy) }
+                .first
+            let text = [what, holder].compactMap(\.self).joined(separator: "; ")
+            let isStopping = slotHolders(of: request, course.rest).contains(where: \.isExpiring)
+            if what == nil, holder != nil, !isStopping, let launch = launchAct(request),
+                effect(self.world(of: request, after: [launch]), on: request).0 == .starts
+            {
+                return finish("\(lead): \(text); to start it now", request, start: nil, [launch])
+            }
+            return finish(
+                text.isEmpty ? lead : "\(lead): \(text)", request, start: nil, acts + uncertain)
         }
         var start = "it can start \(self.date(date))"
         if course.rest.isEmpty, case .startsAt(let first, let latest?) = effect(world, on: request).0,
@@ -291,8 +358,10 @@ extension Foresight {
             return "\(name) \(end ?? "runs")"
         }
         if holders.count == 1 { return "\(name) has it" + (end.map { ", and \($0)" } ?? "") }
-        return "\(name) and \(holders.count - 1) more occupy the slots"
-            + (end.map { "; the first of them \($0)" } ?? "")
+        let names = holders.prefix(3).map { "\($0.launch) (\($0.identifier))" }
+        let rest = holders.count - names.count
+        return (names + (rest > 0 ? ["\(rest) more"] : [])).inSentence + " occupy the slots"
+            + (end.map { "; one of them \($0)" } ?? "")
     }
 
     /// The beginning of the sentence.
@@ -300,19 +369,28 @@ extension Foresight {
         scheduler.pending[request.id] == nil ? "A request would wait for" : "Waits for"
     }
 
-    /// When the launch that a person can stop ends by itself: `L41 ends at 16:00 at the latest`.
+    /// When the launch that a person can stop ends by itself, or another one in the slots: `L41 or L42
+    /// (com.example.feed.index) ends at 16:00 at the latest`.
     private func endOfHolder(_ plan: Plan, _ request: TaskRequest) -> String? {
-        let holder = slotHolders(of: request, plan.vetoes).first { holder in
+        let holders = slotHolders(of: request, plan.vetoes)
+        let own = holders.first { holder in
             plan.acts.contains { $0.command == ["expire", "\(holder.launch)"] }
         }
-        return holder.flatMap { holder in
-            holder.latestEnd.map { "\(holder.launch) ends \(date($0)) at the latest" }
-        }
+        guard let own, let end = holders.compactMap(\.latestEnd).min() else { return nil }
+        let others = holders.filter { $0.launch != own.launch }
+        let names =
+            others.count > 2
+            ? ["one of \(others.count) others"] : others.map { "\($0.launch) (\($0.identifier))" }
+        let all = ["\(own.launch)"] + names
+        let subject =
+            all.count == 1 ? all[0] : all.dropLast().joined(separator: ", ") + " or \(all[all.count - 1])"
+        return "\(subject) ends \(date(end)) at the latest"
     }
 
     private func consequence(_ plan: Plan) -> String {
-        switch plan.effect {
-        case .starts where plan.acts.contains(where: \.takesTime): "and it starts"
+        let all = plan.acts + plan.alternatives.values.flatMap(\.self)
+        return switch plan.effect {
+        case .starts where all.contains(where: \.takesTime): "and it starts"
         case .starts: "and it starts at once"
         case .startsAt: "and \(words(plan.effect))"
         case .takesTurn: "and it starts in its turn"

@@ -13,6 +13,34 @@ extension PossibleAct {
                 batteryPercent: power?.batteryPercent))
     }
 
+    /// The charger is unplugged, for a task that asks for that.
+    static let unplug = PossibleAct.changing("Unplug the charger") { conditions in
+        let power = conditions.power.value
+        conditions.power = .known(
+            PowerCondition(
+                externalPower: false, isCharging: false, batteryPercent: power?.batteryPercent))
+    }
+
+    /// The user is active, for a task that asks for that.
+    static let useDevice = PossibleAct.changing("Use the device") { $0.user = .known(.active) }
+
+    /// The machine is in low-power mode, for a task that asks for that.
+    static let lowPowerOn = PossibleAct.changing("Turn low-power mode on") {
+        $0.lowPowerMode = .known(true)
+    }
+
+    /// A custom condition has no file.
+    static func defining(_ name: String) -> PossibleAct {
+        PossibleAct(
+            text: "Define \(name) in a file in conditions.d, with 'condition: \(name)'", effect: .unknown)
+    }
+
+    /// A custom condition has no value.
+    static func findingSource(of name: String) -> PossibleAct {
+        PossibleAct(
+            text: "Find out why the source of \(name) has no value", command: ["logs"], effect: .unknown)
+    }
+
     /// An unmetered network is there.
     static let connectUnmetered = PossibleAct.changing(
         "Connect to an unmetered network", short: "Connect to one"
@@ -45,7 +73,7 @@ extension PossibleAct {
 
     /// A source of conditions does not answer, and its value after the repair is not known in advance.
     static func repair(_ source: String, _ unit: String? = nil) -> PossibleAct {
-        let how = unit.map { "systemctl restart \($0)" } ?? "bgtask conditions names it"
+        let how = unit.map { "systemctl restart \($0)" } ?? "see bgtask conditions"
         return PossibleAct(
             text: "Restart the source of \(source), which does not answer (\(how))", effect: .unknown)
     }
@@ -124,18 +152,10 @@ extension RequiredConditions {
         let missing = subject.needs.conditions.filter { readings[$0] != .known(true) }
         if missing.isEmpty { return [] }
         if let undefined = missing.first(where: { readings[$0] == nil }) {
-            return [
-                PossibleAct(
-                    text: "Define \(undefined) in a file in conditions.d, with 'condition: \(undefined)'",
-                    effect: .unknown)
-            ]
+            return [.defining(undefined)]
         }
         if let silent = missing.first(where: { readings[$0] == .unknown }) {
-            return [
-                PossibleAct(
-                    text: "Find out why the source of \(silent) has no value", command: ["logs"],
-                    effect: .unknown)
-            ]
+            return [.findingSource(of: silent)]
         }
         return [
             .command(

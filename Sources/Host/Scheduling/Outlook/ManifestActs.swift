@@ -47,45 +47,143 @@ extension Conflicts {
 }
 
 extension When {
-    var awaited: String { "what 'when' asks for" }
+    var awaited: String { "'when' to be true" }
 
-    /// The acts of the smallest set of changes that makes the expression true, now or at an hour of the
-    /// clock; or each act that alone is enough.
+    /// The longest expression in a headline, in characters; our choice.
+    private static let longestInHeadline = 60
+
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        guard let expression = subject.needs.constraints?.when else { return awaited }
+        let whole = told(subject, situation, expression)
+        let shown = whole.text.count > Self.longestInHeadline ? "" : " (\(whole.text))"
+        if expression.canBeTrue { return awaited + shown }
+        return "'when'\(shown), which can never be true" + (whole.canBeTrue ? " with its payload" : "")
+    }
+
+    /// The smallest sets of changes that make the expression true now or, if there are none, at an hour of
+    /// the clock; if there is only one, its acts one by one.
+    ///
+    /// Several sets are alternatives, each of which is enough.
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         let situation = scheduler.situation
         guard let expression = subject.needs.constraints?.when else { return [] }
-        func isEnough(_ acts: [PossibleAct]) -> Bool {
+        func conditions(after acts: [PossibleAct]) -> Situation {
             var changed = situation
             var conditions = situation.conditions
             for case .conditions(let change) in acts.map(\.effect) { change(&conditions) }
             _ = changed.replaceConditions(conditions, at: now)
+            return changed
+        }
+        func isTrue(after acts: [PossibleAct]) -> Bool {
+            let changed = conditions(after: acts)
             return expression.value { changed.value(of: $0, at: now.wall) } == true
-                || (!acts.isEmpty && changed.nextTime(of: expression, after: now.wall) != nil)
         }
-        if isEnough([]) { return [] }
+        if isTrue(after: []) { return [] }
+        if !expression.canBeTrue { return [correction(of: subject, in: situation, expression, at: now)] }
         let acts = Self.changes(for: expression, in: situation.conditions)
-        let single = acts.filter { isEnough([$0]) }
-        if !single.isEmpty { return single }
-        for (first, one) in acts.enumerated() {
-            for other in acts.dropFirst(first + 1) where isEnough([one, other]) { return [one, other] }
-        }
-        // A smallest set: no act of it can be left out.
-        if isEnough(acts) {
-            var set = acts
-            for index in acts.indices.reversed() {
-                var fewer = set
-                fewer.remove(at: index)
-                if isEnough(fewer) { set = fewer }
+        let isTrueLater = situation.nextTime(of: expression, after: now.wall) != nil
+        var sets = Self.smallestSets(of: acts, isTrue)
+        if sets.isEmpty, !isTrueLater {
+            sets = Self.smallestSets(of: acts) { acts in
+                conditions(after: acts).nextTime(of: expression, after: now.wall) != nil
             }
-            return set
         }
-        if situation.nextTime(of: expression, after: now.wall) != nil { return [] }
-        let needed = WhenAnalysis(expression) { situation.value(of: $0, at: now.wall) }.needed
+        if sets.count > 1 { return sets.map(PossibleAct.together) }
+        if let only = sets.first { return only }
+        if isTrueLater { return [] }
+        return repairs(of: subject, in: situation, expression, at: now)
+    }
+
+    /// The sets of acts that are enough, of which no act can be left out; smaller ones first.
+    ///
+    /// The numbers are our choice: more than four alternatives, or sets of more than three acts besides the
+    /// set of all, would not be read.
+    private static func smallestSets(
+        of acts: [PossibleAct], _ isEnough: ([PossibleAct]) -> Bool
+    ) -> [[PossibleAct]] {
+        var found: [Set<Int>] = []
+        func look(at set: Set<Int>) {
+            if found.count < 4, !found.contains(where: { $0.isSubset(of: set) }),
+                isEnough(set.sorted().map { acts[$0] })
+            {
+                found.append(set)
+            }
+        }
+        for first in acts.indices { look(at: [first]) }
+        for first in acts.indices {
+            for second in acts.indices where second > first { look(at: [first, second]) }
+        }
+        if found.isEmpty {
+            // All acts, without those that are not necessary.
+            var set = Set(acts.indices)
+            guard isEnough(acts) else { return [] }
+            for index in acts.indices.reversed()
+            where isEnough(set.subtracting([index]).sorted().map { acts[$0] }) { set.remove(index) }
+            found = [set]
+        }
+        return found.map { set in set.sorted().map { acts[$0] } }
+    }
+
+    /// What to do about an expression that no values of the facts make true.
+    private func correction(
+        of subject: Subject, in situation: Situation, _ expression: WhenExpression, at now: Moment
+    ) -> PossibleAct {
+        let (whole, analysis) = analysis(of: subject, in: situation, expression, at: now.wall)
+        let payload = analysis.needed.filter(\.isOfPayload).map(\.text)
+        guard whole.canBeTrue, !payload.isEmpty else {
+            return PossibleAct(
+                text: "Correct 'when' in the manifest of \(subject.request.bundle)", effect: .unknown)
+        }
+        return PossibleAct(text: "Submit it again with \(payload.inSentence)", effect: .unknown)
+    }
+
+    /// What to do about an expression that no known act makes true.
+    private func repairs(
+        of subject: Subject, in situation: Situation, _ expression: WhenExpression, at now: Moment
+    ) -> [PossibleAct] {
+        let needed = analysis(of: subject, in: situation, expression, at: now.wall).1.needed
+        var repairs: [PossibleAct] = []
+        for clause in needed {
+            guard let repair = Self.repair(of: clause.test.fact, in: situation) else { continue }
+            if !repairs.contains(where: { $0.key == repair.key }) { repairs.append(repair) }
+        }
+        if !repairs.isEmpty { return [repairs[0]] }
         if needed.isEmpty { return [] }
+        let payload = needed.filter(\.isOfPayload)
         return [
             PossibleAct(
-                text: "Make sure that this is true: \(needed.map(\.text).inSentence)", effect: .unknown)
+                text: payload.count == needed.count
+                    ? "Submit it again with \(needed.map(\.text).inSentence)"
+                    : "Make sure that this is true: \(needed.map(\.text).inSentence)", effect: .unknown)
         ]
+    }
+
+    /// What to do about a fact whose value is unknown; `nil` if it is known.
+    private static func repair(of fact: WhenFact, in situation: Situation) -> PossibleAct? {
+        let conditions = situation.conditions
+        switch fact {
+        case .payload: return nil
+        case .condition(let name):
+            switch conditions.custom[name] {
+            case nil: return .defining(name)
+            case .unknown: return .findingSource(of: name)
+            case .known: return nil
+            }
+        case .machine(let fact):
+            switch fact {
+            case .battery, .charging, .externalPower:
+                return conditions.power == .unknown ? .repair("power", "upower") : nil
+            case .lowPower:
+                return conditions.lowPowerMode == .unknown ? .repair("low-power mode") : nil
+            case .network:
+                return conditions.network == .unknown ? .repair("the network", "NetworkManager") : nil
+            case .thermal: return conditions.thermal == .unknown ? .repair("heat") : nil
+            case .idle: return conditions.user == .unknown ? .repair("user activity") : nil
+            case .cpuPressure, .memoryPressure, .ioPressure:
+                return conditions.pressure == .unknown ? .repair("pressure") : nil
+            case .gpu, .storage, .hour, .weekday: return nil
+            }
+        }
     }
 
     /// What people can change about the facts that an expression tests.
@@ -96,16 +194,21 @@ extension When {
         func add(_ act: PossibleAct) {
             var act = act
             act.isStep = true
+            // A headline with an expression has not named the subject of the act.
+            act.short = nil
             if !acts.contains(where: { $0.key == act.key }) { acts.append(act) }
         }
         for test in expression.tests {
             switch test.fact {
-            case .condition(let name): add(.turning(name, on: conditions.custom[name] != .known(true)))
+            case .condition(let name):
+                // Nothing can set a condition that no file defines.
+                guard let reading = conditions.custom[name] else { continue }
+                add(.turning(name, on: reading != .known(true)))
             case .payload: break
             case .machine(let fact):
                 switch fact {
                 case .externalPower, .charging:
-                    if conditions.power.value?.externalPower == false { add(.plugIn) }
+                    if let power = conditions.power.value { add(power.externalPower ? .unplug : .plugIn) }
                 case .battery:
                     guard let power = conditions.power.value, case .number(let level) = test.literal else {
                         continue
@@ -115,16 +218,21 @@ extension When {
                         add(.charging(to: percent))
                     }
                 case .lowPower:
-                    if conditions.lowPowerMode == .known(true) { add(.lowPowerOff) }
+                    if let isOn = conditions.lowPowerMode.value { add(isOn ? .lowPowerOff : .lowPowerOn) }
                 case .network:
-                    if conditions.network.value != nil, conditions.network != .known(.unmetered) {
-                        add(.connectUnmetered)
+                    guard let network = conditions.network.value else { continue }
+                    if network != .unmetered { add(.connectUnmetered) }
+                    if test.literal != .word(network.rawValue) || test.comparison == .notEqual,
+                        let act = PossibleAct.connecting(for: test, unlike: network)
+                    {
+                        add(act)
                     }
                 case .thermal:
                     if conditions.thermal.value != nil, conditions.thermal != .known(.nominal) {
                         add(.coolDown)
                     }
-                case .idle: if conditions.user == .known(.active) { add(.leaveAlone) }
+                case .idle:
+                    if let user = conditions.user.value { add(user == .active ? .leaveAlone : .useDevice) }
                 case .cpuPressure, .memoryPressure, .ioPressure:
                     if let pressure = conditions.pressure.value, pressure != .none { add(.closing(pressure)) }
                 case .storage:
@@ -143,6 +251,25 @@ extension When {
 }
 
 extension PossibleAct {
+    /// The network that a test names, or another one than it excludes; `nil` for an unmetered one, and if
+    /// the machine has it already.
+    fileprivate static func connecting(
+        for test: WhenTest, unlike network: NetworkCondition
+    ) -> PossibleAct? {
+        guard case .word(let word) = test.literal else { return nil }
+        let named = NetworkCondition(rawValue: word)
+        let wanted = test.comparison == .equal ? named : named == .unmetered ? .metered : nil
+        guard let wanted, wanted != network else { return nil }
+        switch wanted {
+        case .unmetered: return nil
+        case .metered:
+            return .changing("Connect to a metered network") { $0.network = .known(.metered) }
+        case .constrained:
+            return .changing("Turn low-data mode on") { $0.network = .known(.constrained) }
+        case .none: return .changing("Disconnect from the network") { $0.network = .known(.none) }
+        }
+    }
+
     /// More free space, as much as is required.
     static func freeing(_ required: ByteCount, from free: ByteCount) -> PossibleAct {
         var act = PossibleAct.changing("Free \(free.missing(to: required)) more") {

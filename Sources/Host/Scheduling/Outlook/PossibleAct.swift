@@ -30,6 +30,8 @@ struct PossibleAct: Sendable {
     var state: String?
     /// Whether the policy can need more than this act, and gives the next one after it.
     var isStep = false
+    /// The acts of which this one consists, if they only help together; empty for a single act.
+    var parts: [PossibleAct] = []
     /// Whether the act stops a launch.
     var isStop: Bool { command?.first == "expire" }
     let effect: Effect
@@ -37,8 +39,29 @@ struct PossibleAct: Sendable {
     /// Identifies the act; two policies can have the same one.
     var key: String { ([text] + (command ?? [])).joined(separator: " ") }
 
-    /// The act for people.
-    var remedy: Remedy.Act { Remedy.Act(text: text, command: command) }
+    /// The act for people, in its parts.
+    var remedies: [Remedy.Act] {
+        parts.isEmpty ? [Remedy.Act(text: text, command: command)] : parts.flatMap(\.remedies)
+    }
+
+    /// The commands of the act and its parts.
+    var commands: [[String]] { remedies.compactMap(\.command) }
+
+    /// Several acts that change conditions, as one.
+    static func together(_ parts: [PossibleAct]) -> PossibleAct {
+        guard parts.count > 1 else { return parts.first ?? PossibleAct(text: "", effect: .unknown) }
+        let changes = parts.compactMap { part in
+            if case .conditions(let change) = part.effect { change } else { nil }
+        }
+        let words = parts.enumerated().map {
+            $0.offset == 0 ? $0.element.text : $0.element.text.withSmallLetter
+        }
+        let states = parts.compactMap(\.state)
+        return PossibleAct(
+            text: words.inSentence, takesTime: parts.contains(where: \.takesTime),
+            state: states.count == parts.count ? states.inSentence : nil, isStep: true, parts: parts,
+            effect: .conditions { conditions in for change in changes { change(&conditions) } })
+    }
 
     /// An act that changes the conditions of the machine.
     static func changing(

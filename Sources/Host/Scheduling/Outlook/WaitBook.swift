@@ -11,8 +11,10 @@ struct WaitBook: Sendable {
 
     static let score = Cause(Scheduler.policies.count)
     static let window = score + 1
-    /// The time before the host started.
+    /// The time without a host, before this one started.
     static let host = score + 2
+    /// The time in which an earlier host ran, whose book is lost.
+    static let earlierHost = score + 3
     private static let numbers = Dictionary(
         uniqueKeysWithValues: Scheduler.policies.enumerated().map { ($1.name, Cause($0)) })
     /// The cause while no policy is known to hold a request: it waits for a slot.
@@ -47,6 +49,7 @@ struct WaitBook: Sendable {
         case score: "Score"
         case window: "Window"
         case host: "Host"
+        case earlierHost: "EarlierHost"
         default: Scheduler.policies[Int(cause)].name
         }
     }
@@ -59,11 +62,20 @@ struct WaitBook: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - isRestored: Whether an earlier run of the host stored it.
+    ///   - hostEnd: When that host was last known to run; `nil` if this is not known.
     ///   - now: The time.
-    mutating func enter(_ request: TaskRequest, isRestored: Bool, at now: Moment) {
+    mutating func enter(_ request: TaskRequest, isRestored: Bool, hostEnd: WallTime?, at now: Moment) {
         var entry = Entry(cause: Self.beginDate, since: now.boot.wholeMilliseconds)
         if isRestored, now.wall > request.waitingSince {
-            entry.totals[Self.host] = (now.wall - request.waitingSince).wholeMilliseconds
+            // Before its date, the request waited for nothing else.
+            let begin = min(
+                now.wall, max(request.waitingSince, EarliestBeginDate.lastDate(of: request) ?? .distantPast))
+            let end = min(now.wall, max(begin, hostEnd ?? .distantPast))
+            entry.totals = [
+                Self.beginDate: (begin - request.waitingSince).wholeMilliseconds,
+                Self.earlierHost: (end - begin).wholeMilliseconds,
+                Self.host: (now.wall - end).wholeMilliseconds,
+            ].filter { $0.value > 0 }
         }
         entries[request.id] = entry
     }
@@ -168,6 +180,11 @@ extension Scheduler {
         }
     }
 
+    /// Notes when an earlier run of the host was last known to run, before its requests are submitted again.
+    ///
+    /// Only the past of requests depends on it, so it is not an event.
+    public mutating func noteEarlierHost(until time: WallTime) { earlierHostEnd = time }
+
     /// Begins the wait of a request that became pending.
     mutating func beginWait(of request: TaskRequest, at now: Moment) {
         // A request that was cancelled stays in the book until there are too many of them.
@@ -175,7 +192,7 @@ extension Scheduler {
             let pending = pending
             waits.sweep { pending[$0] != nil }
         }
-        waits.enter(request, isRestored: !isStarted, at: now)
+        waits.enter(request, isRestored: !isStarted, hostEnd: earlierHostEnd, at: now)
     }
 
     /// Notes what a request waits for after it was judged.

@@ -103,7 +103,11 @@ extension Situation {
             let state = state(of: window, at: now.wall)
             if state.isOpen { next.append(state.until) }
         }
-        if constraints.when?.dependsOnClock == true { next.append(nextLocalHour(after: now.wall)) }
+        if let when = constraints.when, when.dependsOnClock,
+            let change = nextChange(of: when, after: now.wall)
+        {
+            next.append(change)
+        }
         return next.min().map { now.boot + ($0 - now.wall) }
     }
 

@@ -7,6 +7,10 @@ import TaskModel
 /// times as much in the hours in which the bundle is usually used. It is added each quarter of an hour, for
 /// all bundles at the same time, so that one alarm serves all requests that wait for it.
 ///
+/// A launch is whole, and what is added is not. A launch may begin when half of it has been added: if it were
+/// at its first part, the last launch of a day would begin one whole space before midnight, and only then the
+/// next day's share would come.
+///
 /// The CPU time of launches that require external power does not count and is not limited, because they use
 /// no battery.
 struct Budget: Policy {
@@ -77,6 +81,8 @@ struct Budget: Policy {
         let spent: Double
         /// The least amount that is available at midnight, even if the budget is small.
         let least: Double
+        /// How much of a unit must have been added before the unit is available.
+        let part: Double
         /// The budget of the whole day.
         var limit: Double
         /// The share of ``limit`` that is available at midnight.
@@ -84,7 +90,7 @@ struct Budget: Policy {
         let text: (Double) -> String
 
         init(launches budget: BudgetAccount, _ settings: SchedulerSettings) {
-            (quantity, option, least) = ("refreshLaunches", "--launches", 1)
+            (quantity, option, least, part) = ("refreshLaunches", "--launches", 1, 0.5)
             spent = Double(budget.launches)
             limit = Double(budget.launchLimit(settings))
             share = budget.burst(settings)
@@ -92,7 +98,7 @@ struct Budget: Policy {
         }
 
         init(cpu budget: BudgetAccount, _ settings: SchedulerSettings) {
-            (quantity, option, least) = ("cpuTime", "--cpu", 0)
+            (quantity, option, least, part) = ("cpuTime", "--cpu", 0, 0)
             spent = budget.cpu.inSeconds
             limit = budget.cpuLimit(settings).inSeconds
             share = budget.burst(settings)
@@ -104,7 +110,7 @@ struct Budget: Policy {
 
         /// What is available at a time of the day.
         func available(_ pace: DailyPace, at time: WallTime) -> Double {
-            burst + (limit - burst) * pace.share(until: time)
+            max(burst, burst + (limit - burst) * pace.share(until: time) - part)
         }
 
         /// An amount as the command line takes it.
@@ -136,9 +142,10 @@ struct Budget: Policy {
         let burst = account.burst
         let today = situation.localDay(now.wall)
         if account.spent >= account.limit {
+            // A budget of 0 has nothing to give tomorrow either.
             return exhausted(
-                account, subject, situation, at: now, until: situation.start(ofDay: today + 1),
-                available: nil)
+                account, subject, situation, at: now,
+                until: account.limit > 0 ? situation.start(ofDay: today + 1) : nil, available: nil)
         }
         // The hours of use matter only to the few bundles that have spent the burst.
         if account.spent < burst { return nil }
@@ -148,7 +155,7 @@ struct Budget: Policy {
         let available = account.available(pace, at: situation.start(ofQuarter: quarter))
         if account.spent < available { return nil }
         // More must be available than was spent, so a date at the beginning of a quarter is too early.
-        let enough = situation.localQuarter(pace.time(of: (account.spent - burst) / rest))
+        let enough = situation.localQuarter(pace.time(of: (account.spent + account.part - burst) / rest))
         return exhausted(
             account, subject, situation, at: now,
             until: situation.start(ofQuarter: max(quarter, enough) + 1), available: available)
@@ -159,9 +166,10 @@ struct Budget: Policy {
     /// `available` is `nil` if all of the day's budget is spent.
     private func exhausted(
         _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment,
-        until next: WallTime, available: Double?
+        until next: WallTime?, available: Double?
     ) -> Answer {
         let whole = account.text(account.limit)
+        let advice = next == nil ? "A budget of 0 never increases by itself. Raise it" : "Raise the budget"
         return subject.wait(
             for: .bundle(subject.request.bundle), until: next,
             Rationale(
@@ -169,10 +177,10 @@ struct Budget: Policy {
                 required: available.map {
                     "less than \(account.text($0)) at this time, and \(whole) in a day"
                 }
-                    ?? "less than \(whole)",
+                    ?? (next == nil ? "less than the budget, which is 0" : "less than \(whole)"),
                 observed: account.text(account.spent), earliestChange: next,
                 remedy:
-                    "Raise the budget: bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(enough(account, subject, situation, at: now)))"
+                    "\(advice): bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(enough(account, subject, situation, at: now)))"
             ))
     }
 }

@@ -8,9 +8,10 @@ import TaskModel
 /// on older claims, so no two wait for each other.
 ///
 /// A manifest can name tasks of other bundles, whose authors need not know of it. So a conflict that only one
-/// of two bundles states has a limit, ``SchedulerSettings/conflictLimit``. If nothing else has held a request
-/// of the other bundle for this time, the launch that holds it is stopped, and its request is put back behind
-/// the held one. A request that has claimed its turn for this time no longer holds requests of other bundles.
+/// of two bundles states has a limit, ``SchedulerSettings/conflictLimit``. If nothing but the conflict and a
+/// lack of slots has held a request of the other bundle for this time in all, the launch that holds it is
+/// stopped, as soon as the request could then start. Its own request is put back behind the held one. A
+/// request that has claimed its turn for this time no longer holds requests of other bundles.
 ///
 /// This also applies to `bgtask launch`, because such tasks would damage each other's data.
 struct Conflicts: Policy {
@@ -88,7 +89,45 @@ extension Situation {
         return claims.filter { claim in
             patterns.contains { $0.matches(claim.identifier) }
                 && isForeign(identifier, of: bundle, to: claim.identifier, of: claim.bundle)
+                && wouldHelp(claim)
         }.min { ($0.heldSince, $0.id) < ($1.heldSince, $1.id) }
+    }
+
+    /// Whether the request of a claim could start if the launches of other bundles that hold it were gone.
+    ///
+    /// They may occupy the slot that it needs. If a launch of its own bundle holds it as well, or launches
+    /// with which it has no conflict occupy all slots, then stopping the others would cost their work for
+    /// nothing.
+    private func wouldHelp(_ claim: ConflictClaim) -> Bool {
+        let patterns = permits.conflicts(with: claim.identifier)
+        let holders = occupancy.all(of: patterns, but: claim.identifier)
+        guard holders.allSatisfy({ isForeign($0, to: claim) }) else { return false }
+        return hasSlot(in: claim.lane, without: holders)
+    }
+
+    private func isForeign(_ holder: TaskIdentifier, to claim: ConflictClaim) -> Bool {
+        permits.owner(of: holder).map {
+            isForeign(holder, of: $0.manifest.bundle, to: claim.identifier, of: claim.bundle)
+        } ?? false
+    }
+
+    /// Whether a launch of another bundle, whose manifest alone states the conflict, holds a task.
+    fileprivate func isHeldByForeign(_ identifier: TaskIdentifier, of bundle: BundleIdentifier) -> Bool {
+        occupancy.all(of: permits.conflicts(with: identifier), but: identifier).contains { holder in
+            permits.owner(of: holder).map {
+                isForeign(holder, of: $0.manifest.bundle, to: identifier, of: bundle)
+            } ?? false
+        }
+    }
+
+    /// Whether a slot of the lane is free if some launches are not counted.
+    private func hasSlot(in lane: Lane, without launches: [TaskIdentifier]) -> Bool {
+        let lanes = launches.compactMap { occupancy.lanes[$0] }
+        guard occupancy.slots(of: lane).count - lanes.count(where: { $0 == lane }) < slots(of: lane) else {
+            return false
+        }
+        return !lane.isFair
+            || occupancy.discretionary - lanes.count(where: \.isFair) < deferrableSlots
     }
 
     /// When a claim ceases to hold requests of other bundles; it may lie in the past.
@@ -114,55 +153,15 @@ extension Situation {
     }
 }
 
-/// A request that could start if no conflicting launch were under way; younger ones let it go first.
-struct ConflictClaim: Equatable, Sendable {
-    let id: RequestID
-    let identifier: TaskIdentifier
-    let bundle: BundleIdentifier
-    /// Since when the request waits.
-    let since: WallTime
-    /// Since when only conflicts and slots have held it, on CLOCK_BOOTTIME.
-    let heldSince: Duration
-
-    /// Whether the request of the claim has waited longer than another one.
-    func isOlder(than request: TaskRequest) -> Bool { (since, id) < (request.waitingSince, request.id) }
-}
-
-/// The oldest requests that were found to wait for a conflicting launch.
-///
-/// Few are kept, because each of them is judged after each event. The others are judged again when the launch
-/// ends for which they wait.
-struct ConflictQueue: Sendable {
-    /// The greatest number of requests: 32, our choice.
-    static let most = 32
-
-    private(set) var claims: [ConflictClaim] = []
-
-    var isEmpty: Bool { claims.isEmpty }
-
-    /// Adds a request that was found to wait for a conflicting launch at a time on CLOCK_BOOTTIME.
-    mutating func enter(_ request: TaskRequest, at boot: Duration) {
-        guard !claims.contains(where: { $0.id == request.id }) else { return }
-        let claim = ConflictClaim(
-            id: request.id, identifier: request.identifier, bundle: request.bundle,
-            since: request.waitingSince, heldSince: boot)
-        let index = claims.firstIndex { !$0.isOlder(than: request) } ?? claims.count
-        claims.insert(claim, at: index)
-        if claims.count > Self.most { claims.removeLast() }
-    }
-
-    mutating func keep(_ isKept: (ConflictClaim) -> Bool) { claims.removeAll { !isKept($0) } }
-}
-
 extension Scheduler {
     /// Determines which requests have a claim now: those that only conflicts and slots keep from starting.
     mutating func refreshClaims(at now: Moment) {
         if conflictQueue.isEmpty, situation.claims.isEmpty { return }
         let before = situation.claims
-        let scheduler = self
-        conflictQueue.keep { scheduler.isHeldOnlyByConflict($0, at: now) }
+        updateQueue(at: now) { _ in true }
         situation.claims = conflictQueue.claims
-        for claim in before where !situation.claims.contains(claim) {
+        let identifiers = Set(situation.claims.map(\.id))
+        for claim in before where !identifiers.contains(claim.id) {
             // Requests that let this claim go first wait for a launch that does not come now.
             if situation.occupancy.requests[claim.identifier] == nil {
                 pending.release(.launch(claim.identifier))
@@ -175,14 +174,34 @@ extension Scheduler {
     ///
     /// No claim is removed here, because those who let it go first would be judged only after the next event.
     mutating func takeNewClaims(at now: Moment) {
+        nextClaim = nil
         if conflictQueue.isEmpty { return }
-        let known = situation.claims
-        let scheduler = self
-        situation.claims = conflictQueue.claims.filter { claim in
-            known.contains(claim) || scheduler.isHeldOnlyByConflict(claim, at: now)
-        }
+        let known = Set(situation.claims.map(\.id))
+        updateQueue(at: now) { !known.contains($0.id) }
+        for id in conflictQueue.shorten() { pending.makeCandidate(id) }
+        situation.claims = conflictQueue.claims
         for (request, launch) in launches {
             if let end = endOfHold(by: launch) { agenda.advanceInstant(to: end, of: request) }
+        }
+        nextClaim = firstDateOfClaim(at: now)
+    }
+
+    /// Enters a request that becomes pending and conflicts with a launch under way.
+    ///
+    /// If its lane is full, no candidate is judged, so that only this finds it.
+    mutating func enterIfConflicting(_ request: TaskRequest) {
+        guard situation.permits.hasConflicts, conflictingLaunch(with: request.identifier) != nil else {
+            return
+        }
+        conflictQueue.enter(request)
+    }
+
+    /// Enters the pending requests that conflict with a launch that begins.
+    mutating func enterConflicting(with identifier: TaskIdentifier) {
+        guard situation.permits.hasConflicts else { return }
+        for pattern in situation.permits.conflicts(with: identifier) {
+            for request in pending.requests(matching: pattern, atMost: 2 * ConflictQueue.most)
+            where request.identifier != identifier { conflictQueue.enter(request) }
         }
     }
 
@@ -194,22 +213,69 @@ extension Scheduler {
         return claim.map { $0.heldSince + settings.conflictLimit }
     }
 
-    private func isHeldOnlyByConflict(_ claim: ConflictClaim, at now: Moment) -> Bool {
-        guard let (request, needs, isSimulated) = pending.look(claim.id), claim.since == request.waitingSince
-        else { return false }
-        // If no slot can become free, the claim must not keep the others waiting.
-        let lane = isSimulated ? Lane.simulated : request.lane
-        guard situation.hasSlot(in: lane) || situation.occupancy.isBusy else { return false }
+    private mutating func updateQueue(at now: Moment, where isChosen: (ConflictQueue.Entry) -> Bool) {
+        var queue = ConflictQueue()
+        swap(&queue, &conflictQueue)
+        queue.update(at: now.boot) { entry in
+            isChosen(entry) ? state(of: entry, at: now) : (entry.activeSince != nil, entry.lane)
+        }
+        conflictQueue = queue
+    }
+
+    private func conflictingLaunch(with identifier: TaskIdentifier) -> TaskIdentifier? {
+        let patterns = situation.permits.conflicts(with: identifier)
+        return patterns.isEmpty ? nil : situation.occupancy.first(of: patterns, but: identifier)
+    }
+
+    /// Whether only conflicts and slots hold a request, and its lane; `nil` if no conflict holds it, or if it
+    /// is not pending.
+    private func state(of entry: ConflictQueue.Entry, at now: Moment) -> (isActive: Bool, lane: Lane)? {
+        guard let (request, needs, isSimulated) = pending.look(entry.id), entry.since == request.waitingSince
+        else { return nil }
         let subject = situation.subject(request, needs, isTelling: false)
+        guard Conflicts().answer(for: subject, in: situation, at: now).isVeto else { return nil }
+        let lane = isSimulated ? Lane.simulated : request.lane
+        // If no slot can become free, the claim must not keep the others waiting.
+        guard situation.hasSlot(in: lane) || situation.occupancy.isBusy else { return (false, lane) }
         for policy in Self.policies where !isSimulated || policy.isPermission {
             let answer = policy.answer(for: subject, in: situation, at: now)
-            if answer.isVeto, answer.fact != .slot, policy.name != Conflicts.name { return false }
+            if answer.isVeto, answer.fact != .slot, policy.name != Conflicts.name { return (false, lane) }
         }
-        return judge(subject, isSimulated: isSimulated, at: now).scoreSuffices
+        return (judge(subject, isSimulated: isSimulated, at: now).scoreSuffices, lane)
+    }
+
+    /// When the clock alone gives a request a claim against a launch of another bundle; `nil` if it gives
+    /// none.
+    ///
+    /// Without this date, the time for which the launch may hold the request would begin only with the next
+    /// event.
+    private func firstDateOfClaim(at now: Moment) -> WallTime? {
+        conflictQueue.entries.compactMap { entry -> WallTime? in
+            guard entry.activeSince == nil, let (request, needs, isSimulated) = pending.look(entry.id),
+                situation.isHeldByForeign(entry.identifier, of: entry.bundle)
+            else { return nil }
+            let subject = situation.subject(request, needs, isTelling: false)
+            var date = now.wall
+            for policy in Self.policies where !isSimulated || policy.isPermission {
+                let answer = policy.answer(for: subject, in: situation, at: now)
+                guard answer.isVeto, answer.fact != .slot, policy.name != Conflicts.name else { continue }
+                guard let end = answer.until else { return nil }
+                date = max(date, end)
+            }
+            return date > now.wall ? alarm(of: subject, after: date, at: now) : nil
+        }.min()
     }
 }
 
 extension Occupancy {
+    /// The running identifiers that one of the patterns matches.
+    func all(of patterns: [IdentifierPattern], but own: TaskIdentifier) -> [TaskIdentifier] {
+        if patterns.isEmpty { return [] }
+        return requests.keys.filter { identifier in
+            identifier != own && patterns.contains { $0.matches(identifier) }
+        }
+    }
+
     /// The first running identifier, by name, that one of the patterns matches.
     func first(of patterns: [IdentifierPattern], but own: TaskIdentifier) -> TaskIdentifier? {
         var found: TaskIdentifier?

@@ -6,7 +6,8 @@ import TaskModel
 /// in spite of it.
 ///
 /// The host itself pauses a bundle whose launches crash again and again. Such a pause stops nothing that
-/// runs, and ends with a new library or with `bgtask resume`.
+/// runs, and ends with a new library or with `bgtask resume`. It is kept apart from a pause by a user, so
+/// that the end of one does not end the other.
 struct Paused: Policy {
     let name = "Paused"
     let endReason: Reason? = .paused
@@ -15,7 +16,7 @@ struct Paused: Policy {
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         let (bundle, time) = (subject.request.bundle, now.wall)
         let ofHost = scheduler.situation.hostPause.map { $0.isInForce(at: time) } ?? false
-        let ofBundle = subject.bundle.pause.map { $0.isInForce(at: time) } ?? false
+        let ofBundle = subject.bundle.pauses.contains { $0.isInForce(at: time) }
         var acts: [PossibleAct] = []
         if ofBundle {
             acts.append(
@@ -30,6 +31,7 @@ struct Paused: Policy {
                     .event(.pauseChanged(nil))))
         }
         for index in acts.indices { acts[index].isStep = true }
+        if let trial = trial(for: subject, in: scheduler, at: now) { acts.insert(trial, at: 0) }
         return acts
     }
 
@@ -63,19 +65,29 @@ struct Paused: Policy {
 extension Situation {
     /// The pause that holds a bundle, and whether it is that of the host; `nil` if there is none.
     ///
-    /// Of two pauses, the one that ends later counts, because nothing starts before its end.
+    /// Of several pauses, the one that ends last counts, because nothing starts before its end. Of two
+    /// without an end, that because of crashes comes last, because it says most.
     ///
     /// A pause because of crashes does not hold what runs.
     func pause(
         of bundle: BundleState, isRunning: Bool = false, at time: WallTime
     ) -> (pause: Pause, isOfHost: Bool)? {
+        let own = bundle.pauses.filter { $0.isInForce(at: time) && !(isRunning && $0.crashes != nil) }
         let host = hostPause.flatMap { $0.isInForce(at: time) ? $0 : nil }
-        let own = bundle.pause.flatMap {
-            $0.isInForce(at: time) && !(isRunning && $0.crashes != nil) ? $0 : nil
-        }
-        guard let host else { return own.map { ($0, false) } }
-        guard let own, let hostEnd = host.until else { return (host, true) }
-        guard let end = own.until else { return (own, false) }
-        return end > hostEnd ? (own, false) : (host, true)
+        let all = [host].compactMap(\.self).map { ($0, true) } + own.map { ($0, false) }
+        return all.max { left, right in Self.endsEarlier(left.0, right.0) }
     }
+
+    /// Whether a pause ends before another one.
+    private static func endsEarlier(_ pause: Pause, _ other: Pause) -> Bool {
+        guard let end = pause.until else {
+            return other.until == nil && other.crashes != nil && pause.crashes == nil
+        }
+        return other.until.map { end < $0 } ?? true
+    }
+}
+
+extension BundleState {
+    /// The pauses of the bundle, by a user and because of crashes; they may have ended.
+    var pauses: [Pause] { [pause, crashPause].compactMap(\.self) }
 }

@@ -23,6 +23,18 @@ struct When: Policy {
                 until: .conditions, orDate: date, Rationale(quantity: "", required: "", observed: ""))
         }
         let (whole, analysis) = analysis(of: subject, in: situation, expression, at: now.wall)
+        if !expression.canBeTrue {
+            let isAlways = !whole.canBeTrue
+            return subject.stop(
+                until: .conditions, since: nil,
+                Rationale(
+                    quantity: "when", required: whole.text,
+                    observed: "false, and it can never be true" + (isAlways ? "" : " with this payload"),
+                    remedy: situation.remedy(
+                        isAlways
+                            ? "Correct the expression in the manifest of \(subject.request.bundle)"
+                            : situation.advice(analysis), orLaunch: subject.request.identifier)))
+        }
         return subject.stop(
             until: .conditions, orDate: date, since: nil,
             Rationale(
@@ -42,7 +54,7 @@ struct When: Policy {
 
     /// The expression as the manifest contains it; in the needs' expression, values of the payload have
     /// replaced its keys, which people should see.
-    private func told(
+    func told(
         _ subject: Subject, _ situation: Situation, _ expression: WhenExpression
     ) -> WhenExpression {
         let request = subject.request
@@ -50,7 +62,7 @@ struct When: Policy {
             ?? expression
     }
 
-    private func analysis(
+    func analysis(
         of subject: Subject, in situation: Situation, _ expression: WhenExpression, at time: WallTime
     ) -> (whole: WhenExpression, WhenAnalysis) {
         let whole = told(subject, situation, expression)
@@ -86,7 +98,7 @@ extension Situation {
         let others = payloads.isEmpty ? "" : ". Or s" + again(Array(payloads.prefix(1)))
         if enough.count > 1 { return "One of these is enough: \(list(enough))\(others)" }
         if let only = enough.first { return "This is enough: \(list([only]))\(others)" }
-        if analysis.needed.isEmpty { return "Correct the expression, which can never be true" }
+        if analysis.needed.isEmpty { return "Correct the expression" }
         let fixed = analysis.needed.filter(\.isOfPayload)
         let changing = analysis.needed.filter { !$0.isOfPayload }
         if changing.isEmpty { return "S" + again(fixed) }
@@ -165,6 +177,56 @@ extension Situation {
         for _ in 0..<(8 * 24) {
             next = nextLocalHour(after: next)
             if expression.value({ value(of: $0, at: next) }) == true { return next }
+        }
+        return nil
+    }
+
+    /// The expression as the clock makes it at a time, with the tests of all other facts.
+    private func clockPart(of expression: WhenExpression, at time: WallTime) -> WhenExpression {
+        expression.resolvedForClock { value(of: $0, at: time) }
+    }
+
+    /// The alarm for a request whose expression depends on the clock, so that it can start before the clock
+    /// makes the expression false or harder to fulfil.
+    ///
+    /// - Parameters:
+    ///   - expression: The expression.
+    ///   - date: When the request can start for all other reasons.
+    ///   - usual: The alarm that the request would have without the expression.
+    ///   - margin: How long before such a change the host wakes.
+    /// - Returns: The alarm, not before the date; the date if the expression can't become true within eight
+    ///   days.
+    func alarm(
+        for expression: WhenExpression, after date: WallTime, usual: WallTime, margin: Duration
+    ) -> WallTime {
+        let never = WhenExpression(root: .constant(false))
+        var (opening, part, hours) = (date, clockPart(of: expression, at: date), 0)
+        while part == never {
+            hours += 1
+            if hours > 8 * 24 { return date }
+            opening = nextLocalHour(after: opening)
+            part = clockPart(of: expression, at: opening)
+        }
+        var time = opening
+        for _ in 0..<(8 * 24) where time < usual {
+            time = nextLocalHour(after: time)
+            let next = clockPart(of: expression, at: time)
+            // Another part than before, unless it is true whatever else holds, may not be fulfilled.
+            if next != part, next.root != .constant(true) {
+                return min(max(usual, opening), max(opening, time + (.zero - margin)))
+            }
+            part = next
+        }
+        return max(usual, opening)
+    }
+
+    /// When the clock next changes an expression; `nil` if it does not within eight days.
+    func nextChange(of expression: WhenExpression, after time: WallTime) -> WallTime? {
+        let part = clockPart(of: expression, at: time)
+        var next = time
+        for _ in 0..<(8 * 24) {
+            next = nextLocalHour(after: next)
+            if clockPart(of: expression, at: next) != part { return next }
         }
         return nil
     }

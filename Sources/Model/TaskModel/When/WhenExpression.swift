@@ -115,23 +115,38 @@ public struct WhenExpression: Hashable, Sendable {
 
     /// The expression for one request: the tests of its payload are replaced by their values.
     public func resolved(_ payload: (String) -> WhenValue?) -> WhenExpression {
-        WhenExpression(root: Self.resolved(root, payload))
+        replacing { test in
+            guard case .payload(let key, _) = test.fact else { return .test(test) }
+            return .constant(test.holds(payload(key)))
+        }
     }
 
-    private static func resolved(_ node: Node, _ payload: (String) -> WhenValue?) -> Node {
+    /// The expression at one time: the tests of the hour and the day of the week are replaced by their
+    /// values.
+    public func resolvedForClock(_ clock: (MachineFact) -> WhenValue?) -> WhenExpression {
+        replacing { test in
+            guard case .machine(let fact) = test.fact, fact.isOfClock else { return .test(test) }
+            return .constant(test.holds(clock(fact)))
+        }
+    }
+
+    /// The expression with other nodes in the places of its tests, simplified where they are constants.
+    private func replacing(_ replacement: (WhenTest) -> Node) -> WhenExpression {
+        WhenExpression(root: Self.replacing(in: root, replacement))
+    }
+
+    private static func replacing(in node: Node, _ replacement: (WhenTest) -> Node) -> Node {
         switch node {
-        case .test(let test):
-            guard case .payload(let key, _) = test.fact else { return node }
-            return .constant(test.holds(payload(key)))
+        case .test(let test): return replacement(test)
         case .constant: return node
         case .not(let part):
-            let part = resolved(part, payload)
+            let part = replacing(in: part, replacement)
             if case .constant(let flag) = part { return .constant(flag.map { !$0 }) }
             return .not(part)
         case .and(let parts):
-            return joined(parts.map { resolved($0, payload) }, decidedBy: false) { .and($0) }
+            return joined(parts.map { replacing(in: $0, replacement) }, decidedBy: false) { .and($0) }
         case .or(let parts):
-            return joined(parts.map { resolved($0, payload) }, decidedBy: true) { .or($0) }
+            return joined(parts.map { replacing(in: $0, replacement) }, decidedBy: true) { .or($0) }
         }
     }
 

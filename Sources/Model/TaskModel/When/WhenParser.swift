@@ -9,7 +9,8 @@ struct WhenParser {
     private let payload: [String: PayloadType]
     private let tokens: [WhenToken]
     private var index = 0
-    private var tests = 0
+    /// The columns at which the tests begin, from left to right.
+    private(set) var testColumns: [Int] = []
 
     init(_ text: String, payload: [String: PayloadType], longest: Int) throws(WhenError) {
         self.payload = payload
@@ -102,8 +103,8 @@ struct WhenParser {
 
     private mutating func test(of name: WhenToken) throws(WhenError) -> WhenTest {
         let fact = try fact(name)
-        tests += 1
-        guard tests <= WhenExpression.mostTests else {
+        testColumns.append(name.column)
+        guard testColumns.count <= WhenExpression.mostTests else {
             throw WhenError(
                 column: name.column, finding: "there are more than \(WhenExpression.mostTests) tests",
                 remedy: "Move some of them into a custom condition")
