@@ -4,6 +4,7 @@
 #include "process.h"
 #include "report.h"
 #include "sample.h"
+#include "sandbox.h"
 #include "task.h"
 #include "task_state.h"
 
@@ -154,6 +155,10 @@ static void *control_thread(void *context) {
     bgtask_task *task = context;
     while (sem_wait(&task->may_hear) != 0)
         continue;
+    // This thread calls the expiration handler, and the kernel restricts each thread by itself.
+    if (!sandbox_enter_launch(task->ruleset))
+        _exit(EXIT_PROTOCOL_ERROR);
+    close(task->ruleset);
     report_set_control_thread(pthread_self());
     obey_all(task); // the frames that followed *start*
     struct pollfd sources[2] = {{.fd = TASK_CONTROL, .events = POLLIN}, {.fd = task->wake, .events = POLLIN}};

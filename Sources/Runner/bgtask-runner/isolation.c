@@ -231,6 +231,7 @@ bool isolation_complete_template(int file, struct sandbox *sandbox, char *findin
     }
     free((void *)body.bytes);
     bool done = sandbox_restrict(sandbox, finding, size);
+    sandbox_remember(sandbox);
     forks_are_reported = sandbox->listener >= 0 && !sandbox->subprocesses;
     return done;
 }

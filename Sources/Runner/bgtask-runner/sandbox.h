@@ -78,6 +78,15 @@ struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call);
  *  template or task before it loads a library. */
 bool sandbox_restrict(struct sandbox *sandbox, char *finding, size_t size);
 
+/** Remembers the sandbox of this process for sandbox_prepare_launch; its lists must stay. */
+void sandbox_remember(const struct sandbox *sandbox);
+/** Prepares the restriction of a launch: of the temporary directories of its bundle, it may change only its own.
+ *  `*ruleset` is for sandbox_enter_launch; -1 if no restriction is needed. If it fails, returns false with a
+ *  sentence in `finding`. */
+bool sandbox_prepare_launch(const char *temporary, int *ruleset, char *finding, size_t size);
+/** Restricts the calling thread, and the threads that it starts later. On failure, returns false. */
+bool sandbox_enter_launch(int ruleset);
+
 /** Writes `finding` from the name of a step and errno; returns false. */
 bool sandbox_refused(const char *step, char *finding, size_t size);
 

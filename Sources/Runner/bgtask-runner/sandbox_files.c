@@ -27,6 +27,7 @@ enum { RULE_PATH = 1, RULE_PORT = 2, VERSION = 1 };
 #define FILE_WRITE (1ull << 1)
 #define FILE_READ (1ull << 2)
 #define FILE_LIST (1ull << 3)
+#define FILE_CHANGES (FILE_WRITE | FILE_TRUNCATE | ((1ull << 14) - (1ull << 4))) // also remove, make, move
 #define FILE_MAKE_NODES (1ull << 6 | 1ull << 9 | 1ull << 11) // character device, socket, block device
 #define FILE_TRUNCATE (1ull << 14)
 #define FILE_IOCTL (1ull << 15)
@@ -199,4 +200,57 @@ bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t
         done = sandbox_refused("landlock_restrict_self", finding, size);
     close(ruleset);
     return done;
+}
+
+/* MARK: The temporary directory of one launch */
+
+/* Landlock's layers of this process, and its writable paths; a template remembers them for its tasks. */
+static struct sandbox remembered;
+
+void sandbox_remember(const struct sandbox *sandbox) {
+    remembered = *sandbox;
+}
+
+/* Whether a directory directly contains a path. */
+static bool contains(const char *directory, const char *path) {
+    const char *name = strrchr(path, '/');
+    size_t length = strlen(directory);
+    return name != NULL && (size_t)(name - path) == length && strncmp(path, directory, length) == 0;
+}
+
+/* Permits changes below a path that the template's own rules permit already, so a link in it gives no access. */
+static bool permit_changes(const struct adding *adding, const char *path) {
+    return permit_usual(adding, (const char *const[]){path, NULL}, FILE_CHANGES);
+}
+
+static bool permit_launch(const struct adding *adding, const char *temporary, const char *all_temporaries) {
+    bool done =
+        permit_changes(adding, temporary) && permit_usual(adding, devices, FILE_WRITE | FILE_TRUNCATE);
+    for (size_t i = 0; done && i < remembered.write.count; i++)
+        if (remembered.write.items[i] != all_temporaries)
+            done = permit_changes(adding, remembered.write.items[i]);
+    for (size_t i = 0; done && i < remembered.devices.count; i++)
+        done = permit_changes(adding, remembered.devices.items[i]);
+    return done;
+}
+
+bool sandbox_prepare_launch(const char *temporary, int *ruleset, char *finding, size_t size) {
+    *ruleset = -1;
+    const char *all_temporaries = NULL;
+    for (size_t i = 0; i < remembered.write.count; i++)
+        if (contains(remembered.write.items[i], temporary))
+            all_temporaries = remembered.write.items[i];
+    if (!(remembered.layers & LAYER_LANDLOCK) || all_temporaries == NULL)
+        return true;
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION);
+    struct ruleset rules = {.files = version < 0 ? 0 : known_files(version) & FILE_CHANGES};
+    *ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules.files), 0);
+    if (*ruleset < 0)
+        return sandbox_refused("landlock_create_ruleset", finding, size);
+    struct adding adding = {*ruleset, rules.files, finding, size};
+    return permit_launch(&adding, temporary, all_temporaries);
+}
+
+bool sandbox_enter_launch(int ruleset) {
+    return ruleset < 0 || syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }

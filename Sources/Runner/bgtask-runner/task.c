@@ -249,6 +249,12 @@ void task_run(void *library, int64_t since) {
     task->library = library;
     report_start(TASK_REPORT);
     read_launch(task);
+    char finding[512];
+    // This must be done before the plugin's code for the launch runs.
+    if (!sandbox_prepare_launch(task->launch.temporary_directory, &task->ruleset, finding, sizeof(finding)))
+        refuse(finding);
+    if (!sandbox_enter_launch(task->ruleset))
+        refuse("the sandbox can't be applied: landlock_restrict_self");
     crash_prepare();
     const bgtask_plugin *plugin = task->program == NULL ? find_plugin(library) : NULL;
     if (task->program != NULL) {

@@ -30,6 +30,7 @@ struct bgtask_task {
                                  *   starts. */
     sem_t may_hear;             /**< Posted once, when the control thread may read the control pipe. */
     int wake;                   /**< An eventfd that wakes the control thread. */
+    int ruleset;                /**< For sandbox_enter_launch. */
 
     /** Guards all members below. It is never held during a call of the plugin or a wait for the report
      *  pipe. */
