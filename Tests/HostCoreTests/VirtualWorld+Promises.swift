@@ -130,7 +130,7 @@ extension VirtualWorld {
             || launch.record.progress?.isFurther(than: before.furthest) == true
         let isOwn =
             ended.end.outcome == .lost
-            || [.leaseEnded, .cpuLimit, .memoryLimit, .noProgress, .pressure].contains(
+            || [.leaseEnded, .cpuLimit, .memoryLimit, .storageLimit, .noProgress, .pressure].contains(
                 launch.record.expiration)
         let row = hasBrought ? 0 : before.withoutProgress + (isOwn ? 1 : 0)
         if putBack.attempts.withoutProgress != row {

@@ -36,7 +36,7 @@ final class LaunchHarness: Sendable {
         groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil,
         maximumTemplates: Int? = nil,
         answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner"),
-        without layers: Set<SandboxLayer> = [], owner: UInt32? = nil
+        without layers: Set<SandboxLayer> = [], owner: UInt32? = nil, storageInterval: Duration? = nil
     ) async throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "launching-\(UUID().uuidString)")
@@ -56,6 +56,7 @@ final class LaunchHarness: Sendable {
             stateDirectory: self.folder.appending(path: "state").path,
             groupKill: groupKill, moments: SystemClocks())
         configuration.withoutLayers = layers
+        if let storageInterval { configuration.storageInterval = storageInterval }
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
         configuration.maximumTemplates = maximumTemplates
         if let answerTime { configuration.answerTime = answerTime }

@@ -156,6 +156,39 @@ import Testing
         await harness.end()
     }
 
+    @Test(arguments: [Duration.milliseconds(50), .seconds(3600)])
+    func `a launch that fills its bundle's directories expires with storageLimit`(
+        interval: Duration
+    ) async throws {
+        let harness = try await LaunchHarness(storageInterval: interval)
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.lease = Lease(duration: .seconds(60), gracePeriod: .seconds(5))
+        limits.storage = .mebibytes(2)
+        if interval > .seconds(60) {
+            // What an earlier launch wrote is counted when the next one begins.
+            let file = harness.folder.appending(path: "data/earlier")
+            try Data(repeating: 1, count: 3 << 20).write(to: file)
+        }
+        let sight = try await harness.run(try harness.order("eats-storage", limits: limits))
+        #expect(sight.end?.outcome == .expired, "\(String(describing: sight.end))")
+        #expect(sight.end?.reason == .storageLimit)
+        #expect(sight.end?.message?.contains("the limit is 2 MiB") == true, "\(sight.end?.message ?? "")")
+        let limit = sight.end?.termination?.limits.first
+        #expect(limit?.name == "storage" && limit?.limit == "2 MiB" && limit?.used != nil)
+        await harness.end()
+    }
+
+    @Test func `a launch below its storage limit, or without one, goes on`() async throws {
+        let harness = try await LaunchHarness(storageInterval: .milliseconds(20))
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.lease = Lease(duration: .seconds(60), gracePeriod: .seconds(5))
+        limits.storage = .mebibytes(64)
+        let sight = try await harness.run(
+            try harness.order("eats-storage", limits: limits), expire: .leaseEnded)
+        #expect(sight.end?.reason == .leaseEnded)
+        await harness.end()
+    }
+
     @Test func `a launch that eats memory expires with memoryLimit`() async throws {
         let harness = try await LaunchHarness()
         var limits = LaunchLimits.standard(for: .processing)

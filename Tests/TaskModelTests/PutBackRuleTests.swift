@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `an attempt counts if it was lost, or if it caused its expiration itself`() {
-        let own: Set<Reason> = [.leaseEnded, .cpuLimit, .memoryLimit, .noProgress, .pressure]
+        let own: Set<Reason> = [.leaseEnded, .cpuLimit, .memoryLimit, .storageLimit, .noProgress, .pressure]
         for reason in Reason.allCases where reason.isExpiration {
             #expect(PutBackRule.counts(.expired, expiration: reason) == own.contains(reason), "\(reason)")
             #expect(PutBackRule.counts(.lost, expiration: reason))

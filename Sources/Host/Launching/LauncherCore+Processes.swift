@@ -118,6 +118,7 @@ extension LauncherCore {
             limit: launch.hold?.isHeld == true ? nil : launch.cpuLimit, cores: cores, at: now.monotonic,
             usage: launch.cpuTime().0)
         scheduleMonitor(launch)
+        watchStorage(of: launch)
     }
 
     // MARK: Ends

@@ -46,7 +46,7 @@ extension LauncherCore {
             tell(
                 .log(
                     launch.id, level: .warning, message: Self.sentence(stall), subsystem: nil, category: nil))
-        case .cpuLimit, .memoryLimit:
+        case .cpuLimit, .memoryLimit, .storageLimit:
             look(at: launch)
         default:
             break
@@ -78,7 +78,8 @@ extension LauncherCore {
     /// What the report of an end needs; `nil` for an end that needs no report.
     func draft(of launch: RunningLaunch, _ end: LaunchEnd, peak: ByteCount?) -> TerminationDraft? {
         let reason = launch.life.expiration ?? end.reason
-        let isLimit = reason == .cpuLimit || reason == .memoryLimit || reason == .noProgress
+        let isLimit =
+            reason.map { [.cpuLimit, .memoryLimit, .storageLimit, .noProgress].contains($0) } ?? false
         let isBad = end.outcome == .crashed || end.outcome == .killed || launch.hasCrashed
         guard launch.pid != nil, isBad || isLimit && end.outcome != .succeeded else { return nil }
         let isCPU = launch.life.expiration == .cpuLimit
@@ -104,6 +105,11 @@ extension LauncherCore {
             }
         case .memoryLimit:
             reached.append(.init("memory", limit: "\(limits.memory)", used: peak.map { "\($0)" }))
+        case .storageLimit:
+            if let storage = limits.storage {
+                let used = launch.storage.map { "\(ByteCount(bytes: $0))" }
+                reached.append(.init("storage", limit: "\(storage)", used: used))
+            }
         case .leaseEnded:
             if let lease = limits.lease.duration {
                 let used = launch.readyAt.map { (moments.now().monotonic - $0).tenthsText + " s" }

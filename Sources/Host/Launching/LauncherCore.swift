@@ -34,6 +34,8 @@ final class LauncherCore: @unchecked Sendable {
     var idleTimers: [UInt64: Scheduled<Void>] = [:]
     /// How long a template that is not used stays loaded.
     let templateIdleTime: Duration
+    /// How often the space of a bundle's directories is counted while a launch with a storage limit runs.
+    var storageInterval = Duration.seconds(10)
     /// How many templates there may be; see ``TaskLauncher/Configuration/maximumTemplates``.
     let maximumTemplates: Int
     var templateGroups: [UInt64: ControlGroup] = [:]

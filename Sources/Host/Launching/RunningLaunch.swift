@@ -92,6 +92,9 @@ final class RunningLaunch: @unchecked Sendable {
     /// The CPU weight of the group before it was halved; `nil` while it is not halved.
     var fullWeight: Int?
     var peakResident: Int64 = 0
+    /// The space of the bundle's directories when it was last counted; `nil` before.
+    var storage: Int64?
+    var storageTimer: Scheduled<Void>?
     var monitorTimer: Scheduled<Void>?
     /// The CPU limit, which applies while no debugger holds the launch; `nil` means none.
     var cpuLimit: CPULimit?
@@ -198,7 +201,9 @@ final class RunningLaunch: @unchecked Sendable {
     }
 
     func cancelTimers() {
-        for timer in [newsTimer, monitorTimer, debugTimer, closingTimer, outputTimer, standbyTimer] {
+        for timer in [
+            newsTimer, monitorTimer, debugTimer, closingTimer, outputTimer, standbyTimer, storageTimer,
+        ] {
             timer?.cancel()
         }
         newsTimer = nil
@@ -208,6 +213,7 @@ final class RunningLaunch: @unchecked Sendable {
         closingTimer = nil
         outputTimer = nil
         standbyTimer = nil
+        storageTimer = nil
         unreadOutput = []
     }
 

@@ -45,6 +45,23 @@ public enum DirectoryTree {
         }
     }
 
+    /// Counts the space that directory trees occupy; those that do not exist occupy none.
+    ///
+    /// - Parameters:
+    ///   - paths: The directories.
+    ///   - most: How many entries are counted at most, in all trees.
+    /// - Returns: The allocated bytes, and whether all entries were counted.
+    public static func size(of paths: [String], most: Int64) -> (bytes: Int64, isComplete: Bool) {
+        var (bytes, left, isComplete) = (Int64(0), most, true)
+        for path in paths where isComplete {
+            let size = lx_tree_size(path, left)
+            bytes += size.bytes
+            left = size.left
+            isComplete = size.is_complete
+        }
+        return (bytes, isComplete)
+    }
+
     /// Resolves all links in a path, which must exist, and makes it absolute.
     ///
     /// - Throws: The `realpath` that failed.

@@ -54,6 +54,8 @@ public struct LaunchLimits: Hashable, Sendable, Codable {
     public var cpu: CPULimit?
     /// The limit of resident memory, for the launch and its descendants.
     public var memory: ByteCount
+    /// The limit of the space that the bundle's directories occupy; `nil` means that there is none.
+    public var storage: ByteCount?
 
     /// Makes limits from values that the caller has checked.
     public init(lease: Lease, cpu: CPULimit?, memory: ByteCount) {

@@ -25,6 +25,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case cpuLimit
     /// The launch reached its memory limit.
     case memoryLimit
+    /// The directories of the launch's bundle reached its storage limit.
+    case storageLimit
     /// The launch requires external power, which is not connected any more.
     case externalPowerLost
     /// The launch requires a network, which is not available any more.
@@ -105,13 +107,10 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     /// Whether the message *expire* to a task can contain this reason.
     public var isExpiration: Bool {
         switch self {
-        case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .networkMetered,
-            .userReturned, .conditionLost, .windowEnded, .lowBattery, .lowPowerMode, .thermal, .noProgress,
-            .pressure,
-            .cancelledByUser,
-            .systemSleep, .paused,
-            .hostShutdown, .hostGone,
-            .manifestRemoved, .simulated:
+        case .leaseEnded, .cpuLimit, .memoryLimit, .storageLimit, .externalPowerLost, .networkLost,
+            .networkMetered, .userReturned, .conditionLost, .windowEnded, .lowBattery, .lowPowerMode,
+            .thermal, .noProgress, .pressure, .cancelledByUser, .systemSleep, .paused, .hostShutdown,
+            .hostGone, .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
             .launcherDied, .unkillable, .shortage, .clientGone, .replaced, .attemptsWithoutProgress,
@@ -129,7 +128,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     /// conditions that hold the request until they have passed.
     public var isCausedByLaunch: Bool {
         switch self {
-        case .leaseEnded, .cpuLimit, .memoryLimit, .noProgress, .pressure: true
+        case .leaseEnded, .cpuLimit, .memoryLimit, .storageLimit, .noProgress, .pressure: true
         default: false
         }
     }

@@ -309,6 +309,16 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     } else if (strcmp(what, "expires") == 0) {
         host->set_expiration_handler(task, expire_false, NULL);
         hang();
+    } else if (strcmp(what, "eats-storage") == 0) {
+        host->set_expiration_handler(task, expire_false, NULL);
+        static char block[1 << 20];
+        memset(block, 1, sizeof block);
+        int file = open("eaten", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        for (int i = 0; i < 4; i++)
+            if (write(file, block, sizeof block) < 0)
+                _exit(3);
+        close(file);
+        hang();
     } else if (strcmp(what, "expires-well") == 0) {
         host->set_expiration_handler(task, expire_true, NULL);
         hang();

@@ -78,7 +78,7 @@ extension LaunchMessage {
         switch outcome {
         case .crashed, .killed: true
         case .expired, .failed, .cancelled:
-            reason == .cpuLimit || reason == .memoryLimit || reason == .noProgress
+            [.cpuLimit, .memoryLimit, .storageLimit, .noProgress].contains(reason)
         case .succeeded, .lost, nil: false
         }
     }

@@ -85,7 +85,7 @@ struct ShowCommand: HostCommand {
                 try console.line("  " + Printable.text(String(text)))
             }
         }
-        for text in CallsText.lines(detail.calls) { try console.line(text) }
+        for text in CallsText.lines(detail.calls) + CallsText.hint(detail) { try console.line(text) }
         if !detail.log.isEmpty {
             try console.line()
             for line in detail.log {

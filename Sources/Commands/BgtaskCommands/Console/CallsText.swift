@@ -28,6 +28,17 @@ enum CallsText {
         return lines.map { Printable.text($0) }
     }
 
+    /// How to find out whether the sandbox refused files to a launch that failed; none for other launches.
+    static func hint(_ detail: LaunchDetailMessage) -> [String] {
+        guard detail.launch.outcome == .failed || detail.launch.outcome == .crashed,
+            detail.launch.isolation.contains(SandboxLayer.seccomp.rawValue), detail.calls?.isComplete != true
+        else { return [] }
+        return [
+            "",
+            "To see whether the sandbox refused files to it: bgtask launch \(detail.launch.identifier) --learn",
+        ]
+    }
+
     /// For example `openat of /etc/hosts for reading, 3 times; to permit it: sandbox: {read: [/etc/hosts]}`.
     static func refusal(_ call: ObservedCalls.Call) -> String {
         let remedy = call.grant.map { "; to permit it: sandbox: {\($0)}" } ?? "; no grant permits it"

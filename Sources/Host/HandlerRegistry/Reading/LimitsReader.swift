@@ -12,12 +12,14 @@ struct LimitsReader {
     func limits(_ node: YAMLNode?) -> LaunchLimits {
         var limits = LaunchLimits.standard(for: kind)
         guard let node,
-            let fields = Fields(node, "limits", keys: ["cpu", "memory", "runtime", "grace"], problems)
+            let fields = Fields(
+                node, "limits", keys: ["cpu", "memory", "storage", "runtime", "grace"], problems)
         else { return limits }
         if let cpu = fields["cpu"] { limits.cpu = self.cpu(cpu) ?? limits.cpu }
         if let memory = fields["memory"]?.size("memory", in: .mebibytes(8) ... .gibibytes(64), problems) {
             limits.memory = memory
         }
+        limits.storage = fields["storage"]?.size("storage", in: .mebibytes(1) ... .gibibytes(4096), problems)
         let runtime = fields["runtime"]?.duration("runtime", in: .seconds(1) ... .seconds(3600), problems)
         let grace = fields["grace"]?.duration("grace", in: .milliseconds(100) ... .seconds(30), problems)
         limits.lease = Lease(

@@ -46,6 +46,15 @@ int lx_name_thread(const char *name);
 /** Removes a directory and its contents. Does not follow links or enter other mounts. */
 int lx_remove_tree(const char *path);
 
+/** The space that a directory tree occupies. */
+struct lx_tree_size {
+    int64_t bytes;    /**< The allocated bytes of all entries, without those of other mounts. */
+    int64_t left;     /**< How many more entries would have been counted. */
+    bool is_complete; /**< Whether all entries were counted; otherwise `bytes` is a lower bound. */
+};
+/** Counts at most `most` entries of a directory tree. Does not follow links or enter other mounts. */
+struct lx_tree_size lx_tree_size(const char *path, int64_t most);
+
 /** Makes a raw netlink socket, close-on-exec, that receives multicast groups (one bit per group; 0 for
  *  none). */
 int lx_netlink_socket(int protocol, uint32_t groups);

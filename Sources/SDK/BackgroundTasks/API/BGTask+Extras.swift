@@ -18,6 +18,8 @@ public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, Cust
     public static let cpuLimit = Self(rawValue: "cpuLimit")
     /// The launch used too much memory.
     public static let memoryLimit = Self(rawValue: "memoryLimit")
+    /// The directories of the bundle occupy too much space.
+    public static let storageLimit = Self(rawValue: "storageLimit")
     /// External power was disconnected, and the request requires it.
     public static let externalPowerLost = Self(rawValue: "externalPowerLost")
     /// The network is not available any more, and the request requires it.
