@@ -37,7 +37,8 @@ import Testing
         state.service.at = later
         state.shortService.seconds = 7.25
         state.shortService.at = later
-        state.pause = Pause(since: now, until: later, crashes: 5, library: "abc")
+        state.pause = Pause(since: now, until: later)
+        state.crashPause = Pause(since: now, until: nil, crashes: 5, library: "abc")
         state.crashes = [now, later]
         state.wakeUpsSaved = 7
         return state

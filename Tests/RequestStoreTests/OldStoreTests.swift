@@ -96,9 +96,10 @@ import Testing
         let expected = """
             {"budget":{"burst":0.5,"cpu":[0,1234567891000000000],"cpuLimit":[32,9704189641294348288],"day":20001,\
             "launchLimit":12,"launches":4},"conduct":{"days":[{"day":20000,"points":-12}]},\
+            "crashPause":{"crashes":5,"library":"abc","since":\(first)},\
             "crashes":[\(first),\(second)],"dismissedAt":\(second),\
             "lastPush":\(second),"lastRefresh":\(first),"lastUsed":{"sinceEpoch":[97578195,9783931788051386880]},\
-            "pause":{"crashes":5,"library":"abc","since":\(first),"until":\(second)},"recent":{"minutes":{"appRefresh":[30000000,2,30000001,3],\
+            "pause":{"since":\(first),"until":\(second)},"recent":{"minutes":{"appRefresh":[30000000,2,30000001,3],\
             "push":[30000000,1]},"newest":[{"beganAt":\(first),"identifier":"com.example.photos.refresh"}]},\
             "refresh":"denied","refreshChangedAt":\(first),"service":{"at":\(second),"seconds":12.5},\
             "shortService":{"at":\(second),"seconds":7.25},\

@@ -7,6 +7,23 @@ import Testing
 
 /// How often launches of an identifier, or of a kind in a bundle, may begin.
 @Suite struct RateTests {
+    /// Each of many bundles had an alarm of its own, because their launches began some seconds apart.
+    @Test func `the spacing of refreshes counts whole minutes, so that one alarm serves many bundles`() {
+        let rig = SchedulerRig()
+        let start = rig.now.wall
+        #expect(start.wholeSeconds % 60 == 0)
+        rig.advance(.seconds(45))
+        rig.end(rig.run("refresh"))
+        _ = rig.take()
+        rig.submit("refresh")
+        #expect(rig.vetoes("refresh") == ["RateLimit"])
+        #expect(rig.wake.wall == start + .seconds(900))
+        rig.advance(.seconds(855) - .milliseconds(1))
+        #expect(rig.launched() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.launched() == ["com.example.a.refresh"])
+    }
+
     private static let manifest = Manifest.make("com.example.a") {
         $0.modes.insert(.remoteNotification)
         for (name, kind) in [

@@ -66,7 +66,18 @@ struct RateLimit: Policy {
         guard let last, last <= now else { return nil }
         return Rate(
             quantity: quantity, required: "\(spacing.text) or more",
-            observed: (now - last).elapsedText, since: last, next: last + spacing)
+            observed: (now - last).elapsedText, since: last,
+            next: request.kind == .appRefresh ? Self.end(of: spacing, after: last) : last + spacing)
+    }
+
+    /// When the spacing of refreshes has passed, in whole minutes if it is 10 min or longer.
+    ///
+    /// Many bundles can become due at once and take the slots one after another, some seconds apart. If these
+    /// seconds counted, each would be due at a time of its own from then on, and wake the host alone.
+    private static func end(of spacing: Duration, after last: WallTime) -> WallTime {
+        let end = last + spacing
+        guard spacing >= .seconds(600) else { return end }
+        return max(last, WallTime(sinceEpoch: .seconds(end.wholeSeconds.floorDivided(by: 60) * 60)))
     }
 
     /// The limit on the spacing of one identifier's launches.
