@@ -113,6 +113,22 @@ extension Scheduler {
         return judgement
     }
 
+    /// The same as ``judge(_:isSimulated:isDeciding:at:)``, with all policies that object, in order.
+    func judgeWithVetoes(
+        _ subject: Subject, isSimulated: Bool, at now: Moment
+    ) -> (judgement: Judgement, vetoes: [any Policy]) {
+        var judgement = Judgement()
+        var score = ScoreSum()
+        var vetoes: [any Policy] = []
+        for policy in Self.policies where !isSimulated || policy.isPermission {
+            let answer = policy.answer(for: subject, in: situation, at: now)
+            if answer.isVeto { vetoes.append(policy) }
+            add(answer, of: policy, to: &judgement, &score)
+        }
+        conclude(&judgement, score, subject, isSimulated: isSimulated, at: now)
+        return (judgement, vetoes)
+    }
+
     /// Asks the policies that apply, with texts for people.
     func explain(_ subject: Subject, isSimulated: Bool, at now: Moment) -> Explanation {
         var judgement = Judgement()

@@ -202,7 +202,7 @@ extension Scheduler {
             }
             if isCharged { $0.budget.spend(cpu: ending.cpuTime, at: now.wall, in: situation) }
             $0.noteCrash(ending, at: now.wall, settings)
-            if $0.pause?.crashes != nil, $0.pause?.launch == nil { $0.pause?.launch = launch.id }
+            if $0.crashPause?.launch == nil { $0.crashPause?.launch = launch.id }
         }
     }
 }

@@ -71,34 +71,27 @@ extension Scheduler {
     public func summary(
         of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
     ) -> PendingSummary {
-        var (summary, first) = summary(of: request, at: now)
+        var (summary, vetoes) = summary(of: request, at: now)
         summary.headline =
             foresight.isCrowded
-            ? foresight.headline(of: request, first: first) : foresight.headline(of: request)
+            ? foresight.headline(of: request, heldBy: vetoes) : foresight.headline(of: request)
         return summary
     }
 
-    /// A pending request with the first verdict that prevents its start, without a headline; and the policy
-    /// of that verdict, unless it is the score or the window.
-    private func summary(of request: TaskRequest, at now: Moment) -> (PendingSummary, (any Policy)?) {
+    /// A pending request with the first verdict that prevents its start, without a headline; and the policies
+    /// that object, without the score and the window.
+    private func summary(of request: TaskRequest, at now: Moment) -> (PendingSummary, [any Policy]) {
         let isSimulated = pending.isSimulated(request.id)
         let subject = situation.subject(request, isTelling: false)
-        var first: (any Policy)?
-        var vetoes = 0
-        for policy in Self.policies where !isSimulated || policy.isPermission {
-            guard policy.answer(for: subject, in: situation, at: now).isVeto else { continue }
-            vetoes += 1
-            if first == nil { first = policy }
-        }
-        // Only deferrable requests need a score.
-        let needsScore = subject.isDiscretionary && !isSimulated
-        if needsScore, !judge(subject, isSimulated: isSimulated, at: now).scoreSuffices { vetoes += 1 }
+        // One pass over the policies is enough; this matters for listings of very many requests.
+        let (judgement, policies) = judgeWithVetoes(subject, isSimulated: isSimulated, at: now)
+        let vetoes = policies.count + (judgement.scoreSuffices ? 0 : 1)
         guard vetoes > 0 else {
             let window = pending[request.id].flatMap { waitForEvent($0, at: now) }
-            return (PendingSummary(request: request, reason: window, otherReasons: 0), nil)
+            return (PendingSummary(request: request, reason: window, otherReasons: 0), [])
         }
         let reason: Verdict?
-        if let first {
+        if let first = policies.first {
             let telling = situation.subject(request, subject.needs, isTelling: true)
             reason = first.verdict(first.answer(for: telling, in: situation, at: now), in: situation)
         } else {
@@ -109,6 +102,6 @@ extension Scheduler {
                     at: now
                 ).vetoes.first
         }
-        return (PendingSummary(request: request, reason: reason, otherReasons: vetoes - 1), first)
+        return (PendingSummary(request: request, reason: reason, otherReasons: vetoes - 1), policies)
     }
 }

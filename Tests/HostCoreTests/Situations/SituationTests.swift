@@ -185,9 +185,11 @@ extension Testing.Tag {
         let now = rig.world.now.wall
         try rig.ask("late") { $0.earliestBeginDate = now + .seconds(7200) }
         try rig.change { $0.user = .known(.active) }
-        let foresight = Foresight(rig.world.core.scheduler, at: rig.world.now)
+        var foresight = Foresight(rig.world.core.scheduler, at: rig.world.now)
+        let request = try #require(rig.request)
+        let headline = foresight.headline(of: request, heldBy: foresight.presentVetoes(of: request))
         #expect(
-            foresight.headline(of: try #require(rig.request), first: EarliestBeginDate()).hasPrefix(
+            headline.hasPrefix(
                 "Waits for its begin date, 'when' to be true (hour >= 22 and externalPower) and an idle device: it can start at 22:00, if the device is idle then"
             ))
     }

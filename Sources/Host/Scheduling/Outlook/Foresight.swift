@@ -26,6 +26,8 @@ public struct Foresight {
     let now: Moment
     let isCrowded: Bool
     private var worlds: [String: World] = [:]
+    /// The headlines of a listing of very many requests.
+    var crowdHeadlines: [CrowdKey: String] = [:]
 
     /// Creates a foresight for the scheduler's present state.
     public init(_ scheduler: Scheduler, at now: Moment) {

@@ -23,7 +23,7 @@ extension Foresight {
     ///
     /// The sentence has no full stop if it ends with a command that people copy.
     public mutating func headline(of request: TaskRequest) -> String {
-        if isCrowded { return headline(of: request, first: firstVeto(of: request)) }
+        if isCrowded { return headline(of: request, heldBy: presentVetoes(of: request)) }
         return headline(of: request, plan(for: request))
     }
 
@@ -32,21 +32,34 @@ extension Foresight {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - policy: The first policy that objects; `nil` if only the score or the window can keep it waiting.
+    ///   - vetoes: The policies that object, in order; none if only the score or the window can keep it
+    ///     waiting.
     /// - Returns: The sentence.
-    func headline(of request: TaskRequest, first policy: (any Policy)?) -> String {
+    mutating func headline(of request: TaskRequest, heldBy vetoes: [any Policy]) -> String {
         let situation = scheduler.situation
         let subject = situation.subject(request, isTelling: false)
-        guard let policy else {
+        // Requests with the same needs that only the machine holds have the same sentence. That of 'when' can
+        // name keys of the payload.
+        var key: CrowdKey?
+        if !vetoes.isEmpty, request.failsAt == nil, vetoes.allSatisfy(\.isOfMachine) {
+            let traits = MachineTraits(lane: request.lane, kind: request.kind, needs: subject.needs)
+            key = CrowdKey(traits: traits, vetoes: vetoes.map(\.name))
+        }
+        if let key, let known = crowdHeadlines[key] { return known }
+        let text = crowdHeadline(of: subject, vetoes)
+        if let key { crowdHeadlines[key] = text }
+        return text
+    }
+
+    private func crowdHeadline(of subject: Subject, _ vetoes: [any Policy]) -> String {
+        let (situation, request) = (scheduler.situation, subject.request)
+        if vetoes.isEmpty {
             let isSimulated = scheduler.pending.isSimulated(request.id)
             let judgement = scheduler.judge(subject, isSimulated: isSimulated, at: now)
             return judgement.scoreSuffices
                 ? readiness(of: request) : "\(lead(of: request)) \(Scheduler.awaited("Score"))."
         }
-        let vetoes = vetoes(of: request, in: World(scheduler: scheduler))
-        let awaited = (vetoes.isEmpty ? [policy] : vetoes).map {
-            $0.awaited(by: subject, in: situation, at: now)
-        }
+        let awaited = vetoes.map { $0.awaited(by: subject, in: situation, at: now) }
         var (acts, dates, holder): ([PossibleAct], [WallTime], String?) = ([], [], nil)
         for policy in vetoes {
             if let date = policy.answer(for: subject, in: situation, at: now).until {
@@ -72,13 +85,12 @@ extension Foresight {
             text + (what.map { ": \($0)" } ?? ""), request, start: date, isFar ? [] : acts)
     }
 
-    private func firstVeto(of request: TaskRequest) -> (any Policy)? {
+    /// The policies that object to a request now.
+    func presentVetoes(of request: TaskRequest) -> [any Policy] {
         let subject = scheduler.situation.subject(request, isTelling: false)
-        let isSimulated = scheduler.pending.isSimulated(request.id)
-        return Scheduler.policies.first { policy in
-            (!isSimulated || policy.isPermission)
-                && policy.answer(for: subject, in: scheduler.situation, at: now).isVeto
-        }
+        return scheduler.judgeWithVetoes(
+            subject, isSimulated: scheduler.pending.isSimulated(request.id), at: now
+        ).vetoes
     }
 
     /// Finds the smallest set of acts that lets a request start.
@@ -421,6 +433,19 @@ extension Foresight {
         ]
         return day - today < 7
             ? "on \(weekdays[Int(day.floorRemainder(by: 7))]) \(clock)" : "on \(local.date) \(clock)"
+    }
+}
+
+/// What the headline of a request depends on in a listing of very many, if only the machine holds it.
+struct CrowdKey: Hashable {
+    let traits: MachineTraits
+    let vetoes: [String]
+}
+
+extension Policy {
+    /// Whether the headline of a request that the policy holds depends only on its ``MachineTraits``.
+    fileprivate var isOfMachine: Bool {
+        if case .machine = reach { !(self is When) } else { false }
     }
 }
 
