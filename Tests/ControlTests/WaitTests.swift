@@ -238,7 +238,7 @@ import Testing
         try await serving { host, socket in
             try Self.endBefore(host)
             let plain = await bgtask("show", "R17", socket: socket)
-            #expect(plain.output.contains("outcome     failed\nreason      deadlinePassed\n"), "\(plain)")
+            #expect(plain.output.contains("outcome       failed\nreason        deadlinePassed\n"), "\(plain)")
             let json = await bgtask("show", "R17", "--json", socket: socket)
             #expect(json.object["state"] as? String == "done", "\(json)")
             let none = await bgtask("show", "R18", socket: socket)

@@ -259,7 +259,7 @@ import Testing
         let error = try #require(throws: SubmissionError.self) {
             try folder.program(manifest, payload: #"{"text": "x", "txet": "y"}"#)
         }
-        #expect(error.finding.hasSuffix("the manifest declares no key 'txet'"), "\(error)")
+        #expect(error.finding.hasSuffix("the manifest declares no key 'txet' for this task"), "\(error)")
         _ = try folder.program(manifest, payload: #"{"text": "x"}"#)
     }
 
