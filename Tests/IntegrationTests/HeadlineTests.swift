@@ -232,11 +232,11 @@ extension Tag {
         }
         for name in ["R2", task] {
             #expect(host.run("explain", name).output.contains("Waits for an idle device"))
-            #expect(host.run("show", name).output.hasPrefix("request     R2"))
+            #expect(host.run("show", name).output.hasPrefix("request       R2"))
         }
-        #expect(host.run("show", "L1").output.hasPrefix("launch      L1"))
+        #expect(host.run("show", "L1").output.hasPrefix("launch        L1"))
         #expect(host.run("cancel", "R2").status == 0)
-        #expect(host.run("show", task).output.hasPrefix("launch      L1"))
+        #expect(host.run("show", task).output.hasPrefix("launch        L1"))
         let over = host.run("explain", "R2")
         #expect(over.status == 4 && over.errors.contains("bgtask show R2"), "\(over)")
         let unknown = host.run("explain", "L77")

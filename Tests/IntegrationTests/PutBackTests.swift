@@ -113,7 +113,7 @@ import Testing
         #expect(answer.status == 1, "\(answer)")
         #expect(answer.output.contains("R1 is pending again (attempt 2), and may start"), "\(answer)")
         let sentence =
-            "This attempt and the one before it brought neither a new checkpoint nor further progress"
+            "This attempt and an earlier one brought neither a new checkpoint nor further progress"
         #expect(answer.output.contains("failed (attemptsWithoutProgress)"), "\(answer)")
         #expect(answer.output.contains(sentence), "\(answer)")
         let rows = try host.launches(of: "com.example.one.endless")

@@ -120,7 +120,7 @@ import Testing
         #expect(end.outcome == .failed && end.reason == .attemptsWithoutProgress)
         #expect(
             end.message
-                == "This attempt and the 7 before it brought neither a new checkpoint nor further progress, so the host "
+                == "This attempt and 7 earlier ones brought neither a new checkpoint nor further progress, so the host "
                 + "does not try the request again. The last attempt ended with leaseEnded")
         let burned = LaunchEnd(outcome: .expired, reason: .cpuLimit, message: "48 s CPU").givenUp(after: 1)
         #expect(burned.message?.hasPrefix("This attempt brought neither") == true)

@@ -41,11 +41,11 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.batteryStartPercent", \.scheduler.batteryStartPercent, 0...100,
-            "No deferrable launch starts while the battery charge is lower. Apple mentions a critically low battery, which is about 20 %"
+            "Without external power, no deferrable launch starts while the battery charge is lower. Apple mentions a critically low battery, which is about 20 %"
         ),
         .integer(
             "scheduling.batteryEndPercent", \.scheduler.batteryEndPercent, 0...100,
-            "Deferrable launches stop when the battery charge is lower. Our choice: half of batteryStartPercent"
+            "Without external power, deferrable launches stop when the battery charge is lower. Our choice: half of batteryStartPercent"
         ),
         .duration(
             "scheduling.pressureLimit", \.scheduler.pressureLimit, .zero ... .seconds(366 * 86_400),
@@ -209,7 +209,7 @@ extension SettingTable {
         ),
         .bool(
             "scheduling.ignoresDeviceActivity", \.scheduler.ignoresDeviceActivity,
-            "Whether processing tasks also run while a user is active. For kiosks and servers"),
+            "Whether processing tasks and activities also run while a user is active. For kiosks and servers"),
     ]
 
     static let weights: [SettingKey] = [

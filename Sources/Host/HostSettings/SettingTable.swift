@@ -50,7 +50,7 @@ public enum SettingTable {
             path: ["bundles", bundle.rawValue, "refresh"],
             kind: .word(RefreshPermission.allCases.map(\.rawValue)),
             reason:
-                "Background refresh of the bundle, until the user changes it. Only the administrator can lift 'restricted'",
+                "Background refresh of the bundle, until the user changes it. 'bgtask settings' can't change 'restricted'; only the configuration can",
             needsRestart: false,
             text: { $0.scheduler.bundleRefresh[bundle]?.rawValue },
             set: { settings, text in
@@ -61,7 +61,7 @@ public enum SettingTable {
     private static let host: [SettingKey] = [
         .word(
             "refresh", \.scheduler.refresh,
-            "Background refresh, processing and pushes of all bundles. Only the administrator can lift 'restricted'"
+            "Background refresh, processing and pushes of all bundles. 'bgtask settings' can't change 'restricted'; only the configuration can"
         ),
         .word(
             "logLevel", \.logLevel, "The host writes lines of this level and above to standard error",

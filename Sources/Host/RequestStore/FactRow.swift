@@ -87,7 +87,10 @@ enum FactRow {
         case .advice: facts.advice[bundle] = try StoredJSON.decode(StoredAdvice.self, from: value).advice
         case .directory:
             guard Int(value) != nil else {
-                throw StoredColumnError(finding: "the name of a data directory should be a number")
+                throw StoredColumnError(
+                    finding:
+                        "an earlier version of bgtaskd named the data directory of \(bundle) by a number, which this is not; "
+                        + "files in that directory are not used")
             }
             facts.numberedDirectories[bundle] = value
         }

@@ -167,7 +167,9 @@ struct MachineProspects: Sendable {
         }
     }
 
-    /// The policies whose answers depend on the machine's conditions alone.
+    /// The policies about the conditions that an outlook has.
+    ///
+    /// While nothing runs, their answers depend only on these, the request and the settings.
     private static let policies: [any Policy] = [
         ExternalPower(), Network(), BatteryLevel(), LowPowerMode(), Pressure(), Thermal(), DeviceActivity(),
     ]

@@ -267,10 +267,12 @@ extension Scheduler {
     ) -> Verdict {
         let (score, threshold) = (explanation.score ?? 1, explanation.threshold ?? 0)
         let isEnough = explanation.scoreSuffices == nil
+        let deadline = Threshold(subject.request, settings).deadline
         var rationale = Rationale(
             quantity: "score",
-            required:
-                "\(threshold.text) or more, and this limit falls to 0 by \(Threshold(subject.request, settings).deadline.text)",
+            required: deadline > now.wall
+                ? "\(threshold.text) or more, and this limit falls to 0 by \(deadline.text)"
+                : "\(threshold.text) or more, since \(deadline.text)",
             observed: score.text, earliestChange: explanation.scoreSuffices,
             remedy: isEnough
                 ? nil

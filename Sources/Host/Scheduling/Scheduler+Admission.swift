@@ -9,7 +9,8 @@ extension Scheduler {
         public var kind: TaskKind
         /// How many requests of this kind the bundle may have pending; `nil` means no limit.
         public var pendingLimit: Int?
-        /// The deadline of the request.
+        /// The time from which the request no longer waits for better conditions; the client's
+        /// `startDeadline` is another one.
         public var deadline: WallTime
     }
 

@@ -280,7 +280,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// A bundle of weight 2 gets free slots as if it had used half as much.
     public var bundleWeights: [BundleIdentifier: Double] = [:]
-    /// Whether processing tasks also run while a user is active; for kiosks and servers.
+    /// Whether processing tasks and activities also run while a user is active; for kiosks and servers.
     public var ignoresDeviceActivity = false
 
     /// Creates the default settings.

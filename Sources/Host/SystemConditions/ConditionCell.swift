@@ -132,7 +132,9 @@ struct ConditionCell {
 }
 
 extension ConditionValue {
-    /// Whether the new value permits fewer launches than the old one; such a change is reported immediately.
+    /// Whether the new value is a change for the worse, which is reported immediately.
+    ///
+    /// A lower battery charge does not count as one, because it falls all the time.
     func isWorse(than old: ConditionValue) -> Bool {
         switch (self, old) {
         case (.power(let new), .power(let old)): old.externalPower && !new.externalPower

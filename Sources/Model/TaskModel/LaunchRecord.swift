@@ -116,9 +116,8 @@ extension LaunchEnd {
         end.outcome = .failed
         end.reason = .attemptsWithoutProgress
         let before = [reason?.rawValue, message].compactMap(\.self).joined(separator: ": ")
-        let others = attempts == 2 ? "one" : "\(attempts - 1)"
-        let row =
-            attempts == 1 ? "This attempt brought" : "This attempt and the \(others) before it brought"
+        let others = attempts == 2 ? "an earlier one" : "\(attempts - 1) earlier ones"
+        let row = attempts == 1 ? "This attempt brought" : "This attempt and \(others) brought"
         end.message =
             "\(row) neither a new checkpoint nor further progress, so the host does not try the request again"
             + (before.isEmpty ? "" : ". The last attempt ended with \(before)")

@@ -158,7 +158,7 @@ static void invocation(cursor *in, call_invocation *call) {
     call->variadic_from = byte(in);
     call->count = (uint8_t)bounded(in, 1, CALL_MAX_ARGUMENTS + 1, "a call has more than 32 arguments");
     if (call->variadic_from == 1 || call->variadic_from > call->count + 1)
-        refuse(in, "a call is variadic from a position that it does not have");
+        refuse(in, "a call is variadic from position 1, or from a position that it does not have");
     call->arguments = array(in, call->count, sizeof *call->arguments);
     for (size_t i = 0; i < call->count && !in->finding; i++)
         argument(in, &call->arguments[i]);

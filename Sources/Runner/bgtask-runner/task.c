@@ -293,7 +293,8 @@ int task_main(int count, char **arguments) {
     struct sandbox sandbox;
     if (!isolation_complete_template(TASK_MESSAGE, &sandbox, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
-    if (!packet_send_listener(TASK_LISTENER, sandbox.listener))
+    // A sandbox whose calls are not observed has no listener. The launcher then reads the end of the socket.
+    if (sandbox.listener >= 0 && !packet_send_listener(TASK_LISTENER, sandbox.listener))
         task_refuse(TASK_REPORT, "the listener of the filter can't be sent to the launcher");
     close(TASK_LISTENER);
     if (!isolation_enter_task(strcmp(arguments[1], "subprocesses") == 0, finding, sizeof(finding)))

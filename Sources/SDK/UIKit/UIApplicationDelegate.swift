@@ -2,7 +2,8 @@ public import Foundation
 
 /// The delegate of an app, with the methods that are called in the background.
 ///
-/// They handle launching, entering the background, pushes and transfers. All methods have default
+/// They handle launching, entering the background, pushes and transfers. Others exist only so that code for
+/// iOS can be compiled; they are never called. All methods have default
 /// implementations.
 @MainActor @preconcurrency
 public protocol UIApplicationDelegate: AnyObject {

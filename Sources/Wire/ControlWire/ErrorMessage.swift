@@ -13,7 +13,8 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
 
     /// The kinds of errors that the control channel adds to those of ``SubmissionError``.
     public enum Code: String, Sendable, CaseIterable {
-        /// The peer process belongs to another user, or to a launch of the host.
+        /// The peer process may not do this: its user and groups lack the power, or it belongs to a launch of
+        /// the host, or the host can't find out whether it does.
         case peerNotAllowed
         /// No route has this path and this method.
         case noSuchRoute

@@ -278,7 +278,8 @@ extension SandboxLayer {
                 + "sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container, give it CAP_SYS_ADMIN"
         case .capabilities: "Let the host set no_new_privs: remove the container's rule against prctl"
         case .landlock:
-            "Boot Linux 5.13 or newer with lsm=landlock before the other modules: cat /sys/kernel/security/lsm"
+            "Boot Linux 5.13 or newer with the kernel option lsm=landlock,LIST, where LIST is what this prints: "
+                + "cat /sys/kernel/security/lsm"
         case .landlockPorts: "Boot Linux 6.7 or newer, or grant 'network: true'"
         case .landlockScopes: "Boot Linux 6.12 or newer, or remove 'subprocesses: true'"
         case .seccomp: "Boot a kernel with CONFIG_SECCOMP_FILTER"

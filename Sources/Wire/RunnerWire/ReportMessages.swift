@@ -157,8 +157,9 @@ public struct DoneMessage: WireMessage {
     public var success: Bool
     /// A sentence from the handler; `nil` if there is none.
     public var message: String?
-    /// Whether an expiration ended the task because no expiration handler was set; the outcome is then
-    /// `expired`.
+    /// Whether an expiration ended the task because no expiration handler was set.
+    ///
+    /// The outcome is then `expired`, or `cancelled` after a cancellation.
     public var isUnstarted: Bool
     /// Whether the library neither set an expiration handler nor requested the expiration descriptor.
     ///

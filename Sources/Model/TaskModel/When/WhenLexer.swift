@@ -25,7 +25,7 @@ enum WhenLexer {
             throw WhenError(
                 column: 1,
                 finding: "the expression has \(text.utf8.count) bytes; the limit is \(longest)",
-                remedy: "Move a part of it into a custom condition")
+                remedy: "Shorten it, or let a custom condition check a part of it with a program")
         }
         // Scalars, because a letter and an accent can be one character, and each is an error by itself.
         let scalars = Array(text.unicodeScalars)

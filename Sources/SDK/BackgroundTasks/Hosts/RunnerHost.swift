@@ -194,7 +194,8 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
 
     /// If no expiration handler is set, reports that to the runner.
     ///
-    /// From then on, an expiration ends the task if there is still no handler.
+    /// An expiration ends a task without a handler at any time. After this report, the host also does not put
+    /// the request back then, because the task had its chance to set a handler.
     func handlerReturned() {
         expirationHandler.withLock { current in
             if current == nil { table.set_expiration_handler(task, nil, nil) }
