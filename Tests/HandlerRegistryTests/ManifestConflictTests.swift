@@ -54,7 +54,7 @@ import Testing
                         where overlap(task.pattern, claim.pattern) {
                             expected.insert(
                                 "\(left.file):\(number + 1) \(right.file):\(other + 1) also claims "
-                                    + "'\(task.pattern)', as '\(claim.pattern)'; neither is used")
+                                    + "'\(task.pattern)', as '\(claim.pattern)'; neither manifest is used")
                         }
                     }
                 }

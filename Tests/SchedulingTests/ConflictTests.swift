@@ -187,6 +187,41 @@ import Testing
         #expect(rig.launched() == ["com.example.b.p1"])
     }
 
+    /// Continued tasks have slots of their own, which are filled first.
+    @Test func `a continued task that is stopped for another bundle comes after it, too`() throws {
+        var settings = SchedulerSettings.unpaced
+        settings.conflictLimit = .seconds(300)
+        let other = Manifest.make("com.example.b") { manifest in
+            manifest.tasks[1].constraints = TaskConstraints(conflicts: [Self.pattern("p1")])
+        }
+        let rig = SchedulerRig([.make("com.example.a"), other], settings: settings)
+        let launch = rig.run("com.example.b.export.x")
+        let holder = try #require(rig.running[launch])
+        rig.advance(.seconds(10))
+        let id = rig.submit("p1")
+        _ = rig.take()
+        rig.advance(.seconds(300))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+        var putBack = holder
+        putBack.putBack(PutBack(notBefore: nil), at: rig.now.wall)
+        rig.end(launch, putBack: putBack)
+        #expect(rig.launched() == ["com.example.a.p1"])
+        rig.end(rig.begin(id))
+        #expect(rig.launched() == ["com.example.b.export.x"])
+    }
+
+    @Test func `a bundle can't take all places among the requests with a claim`() throws {
+        let (rig, _) = try Self.foreign(["com.example.a.p1", "com.example.b.export.*"])
+        let launch = rig.run("com.example.b.p1")
+        for number in 1...40 { rig.submit("com.example.b.export.n\(number)") }
+        rig.advance(.seconds(1))
+        rig.submit("p1")
+        _ = rig.take()
+        #expect(rig.scheduler.situation.claims.contains { $0.bundle.rawValue == "com.example.a" })
+        rig.advance(.seconds(300))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
     @Test func `a conflict that both bundles state has no such end, and neither has one within a bundle`()
         throws
     {
@@ -387,8 +422,8 @@ import Testing
             Self.setPower(true, rig)
             rig.advance(.seconds(1))
         }
-        #expect(rig.scheduler.situation.claims.count == ConflictQueue.most)
-        #expect(rig.scheduler.conflictQueue.entries.count <= 2 * ConflictQueue.most)
+        #expect(rig.scheduler.situation.claims.count == ConflictQueue.mostOfBundle)
+        #expect(rig.scheduler.conflictQueue.entries.count <= 2 * ConflictQueue.mostOfBundle)
         #expect(rig.wake.boot == nil || rig.wake.boot! > rig.now.boot, "nothing is judged again and again")
         rig.end(launch)
         var started: [String] = []

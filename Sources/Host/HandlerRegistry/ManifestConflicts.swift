@@ -115,7 +115,7 @@ enum ManifestConflicts {
         ManifestProblem(
             file: one.file, line: one.read.bundlePlace?.line, column: one.read.bundlePlace?.column,
             finding:
-                "the bundle '\(one.read.manifest.bundle)' also has a manifest in \(other.file); neither is used",
+                "the bundle '\(one.read.manifest.bundle)' also has a manifest in \(other.file); neither manifest is used",
             remedy: "Put all tasks of a bundle in one file")
     }
 
@@ -127,7 +127,7 @@ enum ManifestConflicts {
         ManifestProblem(
             file: file, line: place.line, column: place.column,
             finding:
-                "\(otherFile):\(otherPlace.line) also claims '\(pattern)', as '\(other)'; neither is used",
+                "\(otherFile):\(otherPlace.line) also claims '\(pattern)', as '\(other)'; neither manifest is used",
             remedy: "Remove one of the two tasks")
     }
 }

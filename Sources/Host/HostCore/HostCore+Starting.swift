@@ -129,8 +129,7 @@ extension HostCore {
         launch.client = client
         launch.libraryCopies = handler?.libraryCopies ?? []
         launch.isDebugged = waiters.contains(where: \.debug)
-        // A retry shows what the sandbox refused, so that the author need not try again for that.
-        launch.isLearning = waiters.contains(where: \.learn) || request.failures > 0
+        launch.isLearning = waiters.contains(where: \.learn)
         launches.insert(launch)
         emit(.publish(.launchStarted(record)))
         log(

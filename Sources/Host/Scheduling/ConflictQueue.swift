@@ -29,6 +29,8 @@ struct ConflictClaim: Equatable, Sendable {
 struct ConflictQueue: Sendable {
     /// The greatest number of requests with a claim, and of requests without one: 32, our choice.
     static let most = 32
+    /// The greatest number of these of one bundle: 8, our choice, so that no bundle takes all places.
+    static let mostOfBundle = 8
 
     /// A request that waits for a conflicting launch.
     struct Entry: Sendable {
@@ -102,17 +104,30 @@ struct ConflictQueue: Sendable {
         }
     }
 
-    /// Removes the youngest entries if there are too many.
+    /// The places that are taken.
+    private struct Count {
+        private var all = 0
+        private var byBundle: [BundleIdentifier: Int] = [:]
+
+        /// Takes a place for a request of a bundle, if one is left.
+        mutating func take(_ bundle: BundleIdentifier) -> Bool {
+            guard all < most, byBundle[bundle, default: 0] < mostOfBundle else { return false }
+            all += 1
+            byBundle[bundle, default: 0] += 1
+            return true
+        }
+    }
+
+    /// Removes the youngest entries if there are too many, or too many of one bundle.
     ///
     /// - Returns: The requests of the removed ones that had a claim and lost it. They wait only for the
     ///   conflict, so they must be judged again.
     mutating func shorten() -> [RequestID] {
-        var (active, idle) = (0, 0)
+        var (active, idle) = (Count(), Count())
         var removed: [RequestID] = []
         entries = entries.filter { entry in
             let isActive = entry.activeSince != nil
-            if isActive { active += 1 } else { idle += 1 }
-            if isActive ? active <= Self.most : idle <= Self.most { return true }
+            if isActive ? active.take(entry.bundle) : idle.take(entry.bundle) { return true }
             if !isActive, entry.hadClaim { removed.append(entry.id) }
             return false
         }

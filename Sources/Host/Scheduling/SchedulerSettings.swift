@@ -253,8 +253,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var conductLeak = 10
     /// What a launch adds to the conduct score if it stops early, in hundredths: 2.
     ///
-    /// Early means success within half of the lease or, after an expiration, an end within half of the grace
-    /// period.
+    /// Early means success within half of the lease or, after an expiration that the launch did not cause, an
+    /// end within half of the grace period.
     public var conductReward = 2
     /// The most that good conduct adds to the score, in hundredths: 25.
     ///
@@ -298,72 +298,6 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
         }
     }
 
-    /// The back-off of a request after attempts in a row without progress.
-    ///
-    /// The back-off doubles with each attempt, up to ``backOffLimit``. Then up to a fifth is taken off, so
-    /// that requests that were put back together do not come back together each time. The form is that of
-    /// gRPC's connection back-off (`doc/connection-backoff.md`: exponential, with a jitter of 0.2); the
-    /// numbers are our choice, and the jitter only shortens, so that ``backOffLimit`` is a limit. The jitter
-    /// depends on nothing but the request's number and the number of attempts, so that a replay is exact.
-    ///
-    /// - Parameters:
-    ///   - attempts: The number of attempts in a row, from 1.
-    ///   - request: The request.
-    /// - Returns: The time from the end of the last attempt.
-    public func backOff(afterAttempts attempts: Int, of request: RequestID) -> Duration {
-        share(of: delay(afterAttempts: attempts), of: request, attempts, 800...1000)
-    }
-
-    /// The back-off of a request whose launch was lost with the launcher or the host.
-    ///
-    /// All launches under way are lost together, and one of them may be the cause. It is not known which one.
-    /// Therefore the jitter is wide, from half to one and a half of the standard delay, so that the others do
-    /// not come back in step with the cause: in a simulation of three other launches of 30 s each, the share
-    /// that was lost eight times in a row fell from 4 % to below 0.1 %. The wait is at most
-    /// ``lostBackOffLimit``.
-    ///
-    /// - Parameters:
-    ///   - attempts: The number of attempts in a row without progress, from 1.
-    ///   - request: The request.
-    /// - Returns: The time from the loss.
-    public func backOff(afterLosses attempts: Int, of request: RequestID) -> Duration {
-        min(
-            share(of: delay(afterAttempts: attempts), of: request, attempts, 500...1500),
-            backOffLimit, lostBackOffLimit)
-    }
-
-    private func delay(afterAttempts attempts: Int) -> Duration {
-        var delay = min(backOffBase, backOffLimit)
-        for _ in 1..<max(2, attempts) where attempts > 1 && delay < backOffLimit { delay *= 2 }
-        return min(delay, backOffLimit)
-    }
-
-    /// A share of a delay, in thousandths, that depends only on the request and the number of attempts.
-    private func share(
-        of delay: Duration, of request: RequestID, _ attempts: Int, _ range: ClosedRange<UInt64>
-    ) -> Duration {
-        var numbers = SeededNumbers(
-            seed: UInt64(bitPattern: request.rawValue), part: UInt64(max(1, attempts)))
-        let taken = numbers.next() % (range.upperBound - range.lowerBound + 1)
-        return delay * Int64(range.upperBound - taken) / 1000
-    }
-
-    /// The longest time for which a request may have to wait before its next attempt.
-    ///
-    /// A later date was set before the wall clock was set back, and is ignored. The wait for a CPU limit of
-    /// the manifest's own, or for a retry, can be a day.
-    ///
-    /// - Parameter declaration: The task's entry in the manifest; `nil` if there is none.
-    /// - Returns: The longest wait.
-    public func longestBackOff(of declaration: TaskDeclaration?) -> Duration {
-        let standard = declaration.map { LaunchLimits.standard(for: $0.kind) }
-        let hasOwnLimit = declaration?.limits.cpu != standard?.cpu
-        if declaration?.retry != nil || hasOwnLimit { return max(backOffLimit, .seconds(86_400)) }
-        // The wait after a launch that could not be started, or that used its whole CPU quota and its grace
-        // period, is below an hour, even if the limit for back-offs is lower.
-        return max(backOffLimit, .seconds(3600))
-    }
-
     /// Calculates the deadline of a submission that was not made by a schedule.
     ///
     /// - Parameters:
@@ -388,82 +322,4 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
         let delay = isInUse ? deadlineDelayInUse : deadlineDelay
         return max(submission.earliestBeginDate ?? now.wall, now.wall) + delay
     }
-}
-
-/// The weight of each policy's score in the weighted mean.
-///
-/// A policy that gives no score to a request does not count.
-///
-/// All weights are our choice. Apple's weights, as its logs show them, are 1 through 50; external power and
-/// user activity have the largest.
-public struct PolicyWeights: Equatable, Sendable, Codable {
-    /// The weight of external power: 4.
-    public var externalPower = 4.0
-    /// The weight of the battery charge: 3.
-    public var batteryLevel = 3.0
-    /// The weight of the cost of the network, for tasks that need it: 4.
-    public var network = 4.0
-    /// The weight of the thermal state: 3.
-    public var thermal = 3.0
-    /// The weight of user activity: 5.
-    public var deviceActivity = 5.0
-    /// The weight of pressure on CPU, memory and disks: 1.
-    public var pressure = 1.0
-    /// The weight of low-power mode: 1.
-    public var lowPowerMode = 1.0
-    /// The weight of the hours in which the bundle is usually used: 5.
-    public var usage = 5.0
-    /// The weight of the bundle's conduct: 3.
-    public var conduct = 3.0
-    /// The weight of other launches that run at the same time: 2.
-    public var coalescing = 2.0
-
-    /// Creates the default weights.
-    public init() {}
-}
-
-/// The scores of conditions that allow a start but are not the best.
-///
-/// Each score is 0 through 1. The best conditions have the score 1: external power, an idle device, an
-/// unmetered network and a nominal temperature. The battery charge, the hours of use and the conduct of a
-/// bundle need no number here, because their values are scores. All numbers are our choice: Apple publishes
-/// its factors, but not their scores.
-public struct PolicyScores: Equatable, Sendable, Codable {
-    /// The score if external power is not connected, or that is unknown: 0.3.
-    ///
-    /// With the default weights, a refresh on a battery of 40 % starts at once on an idle device (0.71), and
-    /// waits while the user is active and the charge is 30 % (0.56).
-    public var externalPowerMissing = 0.3
-    /// The score if the battery charge is unknown: 0.2.
-    ///
-    /// This is the score of the lowest charge at which deferrable requests start, 20 %.
-    public var batteryUnknown = 0.2
-    /// The score of a metered network: 0.3.
-    ///
-    /// The same as without external power: in both cases the launch uses something that costs the user.
-    public var networkMetered = 0.3
-    /// The score if the thermal state is `fair` or unknown: 0.5.
-    ///
-    /// Halfway between `serious`, which holds deferrable requests, and `nominal`.
-    public var thermalFair = 0.5
-    /// The score if a user is active, or that is unknown: 0.4.
-    ///
-    /// Below ``SchedulerSettings/scoreThreshold``, so that other conditions must be good for a request to
-    /// start.
-    public var userActive = 0.4
-    /// The score if pressure on CPU, memory and disks is unknown: 0.5.
-    ///
-    /// Halfway between pressure, which holds deferrable requests, and no pressure.
-    public var pressureUnknown = 0.5
-    /// The score if low-power mode is unknown: 0.5.
-    ///
-    /// Halfway between on, which holds deferrable requests, and off.
-    public var lowPowerModeUnknown = 0.5
-    /// The score if no launch is under way: 0.5.
-    ///
-    /// Half of the score while a launch is under way.
-    public var nothingRunning = 0.5
-
-    /// Creates the default scores.
-    public init() {}
 }

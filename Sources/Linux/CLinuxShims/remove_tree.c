@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@
 struct tree {
     int top;
     dev_t device;         /* Of the top; other file systems are not entered. */
-    unsigned long serial; /* Of the next directory that moves to the top. */
+    unsigned long serial; /* Of the next directory that moves to the top; 0 at first. */
     int failure;          /* The first errno that prevents the removal; 0 if there is none. */
 };
 
@@ -59,11 +60,18 @@ static bool remove_simple(struct tree *tree, int parent, const char *name) {
     return false;
 }
 
+/* A number whose name no task can have taken: they come from a random one. */
+static unsigned long next_serial(struct tree *tree) {
+    if (tree->serial == 0 && getrandom(&tree->serial, sizeof(tree->serial), GRND_NONBLOCK) < 0)
+        tree->serial = (unsigned long)getpid();
+    return tree->serial++;
+}
+
 /* Moves a subdirectory to the top, under a new name. */
 static void move_up(struct tree *tree, int parent, const char *name) {
     char place[64];
     for (int tries = 0; tries < 1000; tries++) {
-        snprintf(place, sizeof(place), ".remove-%lu", tree->serial++);
+        snprintf(place, sizeof(place), ".remove-%016lx", next_serial(tree));
         if (renameat(parent, name, tree->top, place) == 0 || errno == ENOENT)
             return;
         if (errno == EACCES) { // its entry ".." changes, so it must be writable

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,15 +46,24 @@ static int push(struct queue *queue, const char *parent, const char *name) {
     return 0;
 }
 
+/* Whether a call failed because the task has removed or exchanged the directory meanwhile. After any other
+ * failure the count is not complete: a task could otherwise hide files in a directory that permits nothing. */
+static bool is_gone(int code) {
+    return code == ENOENT || code == ENOTDIR || code == ELOOP;
+}
+
 /* Counts the entries of one directory; adds its directories to the queue. */
 static void count(DIR *directory, const char *path, dev_t device, struct queue *queue,
                   struct lx_tree_size *size) {
     struct dirent *entry;
     while (size->is_complete && (entry = readdir(directory)) != NULL) {
         struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
+        if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+            size->is_complete = size->is_complete && is_gone(errno);
+            continue;
+        }
         size->bytes += (int64_t)status.st_blocks * 512;
         size->is_complete = --size->left > 0;
         if (S_ISDIR(status.st_mode) && status.st_dev == device &&
@@ -77,8 +87,10 @@ struct lx_tree_size lx_tree_size(const char *path, int64_t most) {
     struct lx_tree_size size = {.left = most, .is_complete = true};
     int top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat status;
-    if (top < 0)
-        return size; // a directory that is not there has no files
+    if (top < 0) {
+        size.is_complete = is_gone(errno); // a directory that is not there has no files
+        return size;
+    }
     struct queue queue = {0};
     if (fstat(top, &status) != 0 || push(&queue, ".", ".") != 0)
         size.is_complete = false;
@@ -87,7 +99,9 @@ struct lx_tree_size lx_tree_size(const char *path, int64_t most) {
         queue.bytes -= strlen(next) + 1;
         // A directory that the task has removed meanwhile does not count.
         DIR *directory = size.is_complete ? open_below(top, next) : NULL;
-        if (directory != NULL) {
+        if (directory == NULL)
+            size.is_complete = size.is_complete && is_gone(errno);
+        else {
             count(directory, next, status.st_dev, &queue, &size);
             closedir(directory);
         }

@@ -19,8 +19,10 @@ public enum HostEvent: Equatable, Sendable {
     /// The launch has a different title and subtitle now; the newest event replaces older ones, and older
     /// ones may be left out.
     case titleChanged(LaunchID, RequestID, title: String, subtitle: String)
-    /// The launch stopped making progress or is slow, so the host asks the user whether it should continue;
-    /// no answer means yes.
+    /// The launch stopped making progress or is slow, so the host asks the user whether it should continue.
+    ///
+    /// Without an answer, a slow launch continues, and one without progress is stopped when its limit is
+    /// over.
     case launchAsked(LaunchID, RequestID, Rationale)
     /// The host asked the launch to stop.
     case launchExpiring(LaunchID, RequestID, Reason)

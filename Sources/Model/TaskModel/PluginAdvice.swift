@@ -1,7 +1,7 @@
 /// Advice for the author of a plugin, given once for each version of its library.
 public struct PluginAdvice: Equatable, Sendable, Codable {
-    /// A word that identifies the advice: `chainEnds`, `noExpirationHandler`, or a word that the plugin
-    /// chose.
+    /// A word that identifies the advice: one of the host's, which PluginGuide.md lists, such as `chainEnds`,
+    /// or one that the plugin chose.
     public var code: String
     /// A sentence that says what was found and what to do.
     public var message: String

@@ -99,13 +99,19 @@ int observers_timeout(const struct launcher *launcher) {
     return timeout;
 }
 
+/* Whether the memory of the task may be read, which only a learning run needs: a read waits for the task's lock
+ * on its memory, and a hostile task can hold that for seconds. All launches would wait with the launcher. */
+static bool is_learning(const struct observer *observer) {
+    return observer->sandbox.observe == OBSERVE_ALL;
+}
+
 /* Counts an answer; pauses the observer when it has given its share. */
 static void count_answer(struct observer *observer) {
     if (until_next_second(observer) <= 0) {
         observer->second = now_nanoseconds();
         observer->answered = 0;
     }
-    unsigned limit = observer->sandbox.observe == OBSERVE_ALL ? WATCHED_PER_SECOND : REFUSED_PER_SECOND;
+    unsigned limit = is_learning(observer) ? WATCHED_PER_SECOND : REFUSED_PER_SECOND;
     observer->paused = ++observer->answered >= limit;
 }
 
@@ -342,14 +348,14 @@ static bool record_paths(struct observer *observer, struct launch *launch, const
         if (use == NULL)
             continue;
         // A refused call is recorded even if its path can't be read.
-        if (!read_path((pid_t)report->pid, directory, arguments[call->path], path, sizeof(path))) {
+        if (!is_learning(observer) ||
+            !read_path((pid_t)report->pid, directory, arguments[call->path], path, sizeof(path))) {
             if (answer->code == 0)
                 continue;
             path[0] = 0;
         }
         if (is_valid(observer, report->id))
-            record(launch, observer->sandbox.observe == OBSERVE_ALL, answer->code != 0, answer->name, path,
-                   use);
+            record(launch, is_learning(observer), answer->code != 0, answer->name, path, use);
     }
     return found;
 }
@@ -365,12 +371,12 @@ static void record_call(struct observer *observer, struct launch *launch, const 
     if (call == SYS_socket || call == SYS_socketpair)
         describe_socket(arguments, subject, sizeof(subject));
     else if (call == SYS_connect || call == SYS_bind) {
-        describe_address((pid_t)report->pid, arguments, subject, sizeof(subject));
+        if (is_learning(observer))
+            describe_address((pid_t)report->pid, arguments, subject, sizeof(subject));
         use = "connect";
     }
     if (is_valid(observer, report->id))
-        record(launch, observer->sandbox.observe == OBSERVE_ALL, answer->code != 0, answer->name, subject,
-               use);
+        record(launch, is_learning(observer), answer->code != 0, answer->name, subject, use);
 }
 
 void observers_send(struct launcher *launcher, const struct launch *launch) {

@@ -229,19 +229,31 @@ extension Scheduler {
 
     /// Whether only conflicts and slots hold a request, and its lane; `nil` if no conflict holds it, or if it
     /// is not pending.
+    ///
+    /// A claim outlasts the conflict until the request starts. Otherwise, the request of the launch that was
+    /// stopped for it could start before it, in a lane that comes first.
     private func state(of entry: ConflictQueue.Entry, at now: Moment) -> (isActive: Bool, lane: Lane)? {
         guard let (request, needs, isSimulated) = pending.look(entry.id), entry.since == request.waitingSince
         else { return nil }
         let subject = situation.subject(request, needs, isTelling: false)
-        guard Conflicts().answer(for: subject, in: situation, at: now).isVeto else { return nil }
+        let isHeld = Conflicts().answer(for: subject, in: situation, at: now).isVeto
+        guard isHeld || entry.activeSince != nil else { return nil }
         let lane = isSimulated ? Lane.simulated : request.lane
+        let isActive = isHeldByNothingElse(subject, in: lane, isSimulated: isSimulated, at: now)
+        return isHeld || isActive ? (isActive, lane) : nil
+    }
+
+    /// Whether nothing but conflicts and slots holds a request.
+    private func isHeldByNothingElse(
+        _ subject: Subject, in lane: Lane, isSimulated: Bool, at now: Moment
+    ) -> Bool {
         // If no slot can become free, the claim must not keep the others waiting.
-        guard situation.hasSlot(in: lane) || situation.occupancy.isBusy else { return (false, lane) }
+        guard situation.hasSlot(in: lane) || situation.occupancy.isBusy else { return false }
         for policy in Self.policies where !isSimulated || policy.isPermission {
             let answer = policy.answer(for: subject, in: situation, at: now)
-            if answer.isVeto, answer.fact != .slot, policy.name != Conflicts.name { return (false, lane) }
+            if answer.isVeto, answer.fact != .slot, policy.name != Conflicts.name { return false }
         }
-        return (judge(subject, isSimulated: isSimulated, at: now).scoreSuffices, lane)
+        return judge(subject, isSimulated: isSimulated, at: now).scoreSuffices
     }
 
     /// When the clock alone gives a request a claim against a launch of another bundle; `nil` if it gives

@@ -155,7 +155,8 @@ typedef enum bgtask_refresh {
 
 /** The conditions of the machine that handlers can read. Since 1. */
 typedef struct bgtask_conditions {
-    size_t struct_size;     /**< sizeof(bgtask_conditions) in the runner. Since 1. */
+    size_t struct_size;     /**< sizeof(bgtask_conditions); the plugin sets it
+                             *   for the call `conditions`. Since 1. */
     int32_t low_power_mode; /**< 0 or 1. Since 1. */
     bgtask_thermal thermal; /**< How hot the machine is. Since 1. */
     bgtask_power power;     /**< The power supply. Since 1. */

@@ -1,0 +1,233 @@
+import TaskModel
+
+/// The sentence about a plan: what a request waits for, what to do, and what then follows.
+extension Foresight {
+    mutating func headline(of request: TaskRequest, _ plan: Plan) -> String {
+        if plan.vetoes.isEmpty && !plan.isScore { return readiness(of: request) }
+        guard plan.effect.isStart, !plan.acts.isEmpty else { return waiting(request, plan) }
+        let isOne = plan.acts.count == 1
+        var text =
+            "\(lead(of: request)) \(plan.awaited.unique.inSentence): \(words(of: plan)), \(consequence(plan))"
+        if case .startsAt = plan.natural {
+            text += "; otherwise, \(words(plan.natural))"
+        } else if isOne, let end = endOfHolder(plan, request) {
+            text += "; otherwise, \(end)"
+        }
+        return finish(
+            text, request, start: now.wall, plan.acts.filter { plan.alternatives[$0.key]?.isEmpty ?? true })
+    }
+
+    /// The acts of a plan as a part of a sentence; those with alternatives come last: `leave the device alone
+    /// for 5 min and either plug in or connect to an unmetered network`.
+    private func words(of plan: Plan) -> String {
+        var (plain, choices): ([PossibleAct], [String]) = ([], [])
+        for act in plan.acts {
+            guard let others = plan.alternatives[act.key], !others.isEmpty else {
+                plain.append(act)
+                continue
+            }
+            let all = ([act] + others).map { act in
+                let commands = act.commands.map { CommandText.line($0) }.joined(separator: " && ")
+                return act.text.withSmallLetter + (commands.isEmpty ? "" : " (\(commands))")
+            }
+            let hasParts = ([act] + others).contains { !$0.parts.isEmpty }
+            let comma = hasParts || all.count > 2 ? ", " : " "
+            choices.append(
+                (plan.acts.count > 1 ? "either " : "")
+                    + all.dropLast().joined(separator: ", ") + "\(comma)or \(all[all.count - 1])")
+        }
+        if choices.isEmpty { return words(plain) }
+        return (plain.map(\.text.withSmallLetter) + choices).inSentence
+    }
+
+    /// The acts as a part of a sentence.
+    private func words(_ acts: [PossibleAct]) -> String {
+        acts.map { ((acts.count == 1 ? $0.short : nil) ?? $0.text).withSmallLetter }.inSentence
+    }
+
+    /// The acts and what follows; `nil` if there is neither.
+    func sentence(of acts: [PossibleAct], _ consequence: String?) -> String? {
+        if acts.isEmpty { return consequence }
+        return words(acts) + (consequence.map { ", and \($0)" } ?? "")
+    }
+
+    /// What must hold or be done before a date, as the end of a sentence.
+    func conditions(_ acts: [PossibleAct], _ states: [String]) -> String {
+        let states = (acts.compactMap(\.state) + states).unique
+        let others = acts.filter { $0.state == nil }.map(\.text.withSmallLetter)
+        let parts =
+            (states.isEmpty ? [] : ["\(states.inSentence) then"])
+            + (others.isEmpty ? [] : ["you \(others.inSentence) before"])
+        return parts.isEmpty ? "" : ", if \(parts.inSentence)"
+    }
+
+    /// Ends a headline: with the date at which the request fails, and with the commands of the acts.
+    func finish(
+        _ text: String, _ request: TaskRequest, start: WallTime?, _ acts: [PossibleAct]
+    ) -> String {
+        var text = text
+        if let end = request.failsAt, end > now.wall {
+            let isLate = start.map { $0 >= end } ?? false
+            text += "; it fails \(date(end))\(isLate ? ", before it can start" : " unless it has started")"
+        }
+        let commands = acts.flatMap(\.commands)
+        guard !commands.isEmpty, commands.count <= 2 else { return text + "." }
+        return "\(text): \(commands.map { CommandText.line($0) }.joined(separator: " && "))"
+    }
+
+    /// Whether a date is so late that an act now would be too early: more than 10 min ahead, our choice.
+    func isFar(_ date: WallTime) -> Bool { date - now.wall > .seconds(600) }
+
+    /// The headline of a request to which no policy objects; it may wait for the end of its window.
+    func readiness(of request: TaskRequest) -> String {
+        guard scheduler.pending[request.id] != nil else { return "A request would start at once." }
+        if scheduler.isShuttingDown { return "Waits for the next start of the host, which is stopping." }
+        if isCrowded { return "May start, and takes its turn." }
+        guard let wake = scheduler.pending.alarm(of: request.id), wake > now.wall,
+            !scheduler.pending.isSimulated(request.id)
+        else { return "Starts now." }
+        return "May start, and starts together with other work, at the latest \(date(wake))."
+    }
+
+    /// The headline of a request that no known act lets start now: all that it waits for, the date at which
+    /// it can start, if that is known, and what must be done before or hold then.
+    private mutating func waiting(_ request: TaskRequest, _ plan: Plan) -> String {
+        var (acts, awaited) = (plan.acts, plan.awaited)
+        var world = world(of: request, after: acts)
+        var course = course(of: request, in: world)
+        let isFar = course.date.map(isFar) ?? false
+        if let permission = course.rest.first(where: { $0 is Permission }) {
+            // No manifest permits the task, so what else the task needs is not known.
+            (acts, awaited) = ([], [])
+            course = Course(rest: [permission])
+        } else if isFar, acts.contains(where: \.isStop) {
+            // A slot that is free now may be taken then.
+            awaited = zip(acts, awaited).filter { !$0.0.isStop }.map(\.1)
+            acts.removeAll(where: \.isStop)
+            world = self.world(of: request, after: acts)
+            course = self.course(of: request, in: world)
+        }
+        let situation = world.scheduler.situation
+        let subject = situation.subject(request, isTelling: false)
+        let rest = course.rest.map { $0.awaited(by: subject, in: situation, at: now) }
+        let all = isFar ? course.awaited + awaited + rest : awaited + course.awaited + rest
+        let lead = "\(lead(of: request)) \(all.unique.inSentence)"
+        // Acts whose effect is not known in advance, such as repairs.
+        let uncertain = course.rest.compactMap { policy -> PossibleAct? in
+            policy.acts(for: subject, in: world.scheduler, at: now).first { !$0.isPredictable }
+        }
+        guard let date = course.date, isFar || course.rest.isEmpty else {
+            // No date: until then, or even later, something else may hold the request.
+            let what = sentence(of: acts + uncertain, nil)
+            let holder = course.rest.compactMap { policy -> String? in self.holder(of: request, policy) }
+                .first
+            let text = [what, holder].compactMap(\.self).joined(separator: "; ")
+            let isStopping = slotHolders(of: request, course.rest).contains(where: \.isExpiring)
+            if what == nil, holder != nil, !isStopping, let launch = launchAct(request),
+                effect(self.world(of: request, after: [launch]), on: request).0 == .starts
+            {
+                return finish("\(lead): \(text); to start it now", request, start: nil, [launch])
+            }
+            return finish(
+                text.isEmpty ? lead : "\(lead): \(text)", request, start: nil, acts + uncertain)
+        }
+        var start = "it can start \(self.date(date))"
+        if course.rest.isEmpty, case .startsAt(let first, let latest?) = effect(world, on: request).0,
+            first == date, request.failsAt.map({ $0 > latest }) ?? true
+        {
+            start += ", \(self.date(latest)) at the latest"
+        }
+        guard isFar else {
+            let what = sentence(of: acts + uncertain, start) ?? start
+            return finish("\(lead): \(what)", request, start: date, acts + uncertain)
+        }
+        let states = course.rest.compactMap { policy -> String? in
+            switch policy.answer(for: subject, in: situation, at: now).fact {
+            case .slot: "a slot is free"
+            case .launch(request.identifier): "its running launch has ended"
+            case .launch: "no conflicting task runs"
+            default: nil
+            }
+        }
+        let text = "\(lead): \(start)\(conditions(acts + uncertain, states))"
+        return finish(text, request, start: date, [])
+    }
+
+    /// Who occupies the slot that a request waits for; `nil` if it waits for no slot.
+    func holder(of request: TaskRequest, _ policy: any Policy) -> String? {
+        let holders = slotHolders(of: request, [policy])
+        let first = holders.min { ($0.latestEnd ?? .distantFuture) < ($1.latestEnd ?? .distantFuture) }
+        guard let first else { return nil }
+        let name = "\(first.launch) (\(first.identifier))"
+        let end = first.latestEnd.map { "ends \(date($0)) at the latest" }
+        if case .launch = policy.answer(
+            for: scheduler.situation.subject(request, isTelling: false), in: scheduler.situation, at: now
+        ).fact {
+            return "\(name) \(end ?? "runs")"
+        }
+        if holders.count == 1 { return "\(name) has it" + (end.map { ", and \($0)" } ?? "") }
+        let names = holders.prefix(3).map { "\($0.launch) (\($0.identifier))" }
+        let rest = holders.count - names.count
+        return (names + (rest > 0 ? ["\(rest) more"] : [])).inSentence + " occupy the slots"
+            + (end.map { "; one of them \($0)" } ?? "")
+    }
+
+    /// The beginning of the sentence.
+    func lead(of request: TaskRequest) -> String {
+        scheduler.pending[request.id] == nil ? "A request would wait for" : "Waits for"
+    }
+
+    /// When the launch that a person can stop ends by itself, or another one in the slots: `L41 or L42
+    /// (com.example.feed.index) ends at 16:00 at the latest`.
+    private func endOfHolder(_ plan: Plan, _ request: TaskRequest) -> String? {
+        let holders = slotHolders(of: request, plan.vetoes)
+        let own = holders.first { holder in
+            plan.acts.contains { $0.command == ["expire", "\(holder.launch)"] }
+        }
+        guard let own, let end = holders.compactMap(\.latestEnd).min() else { return nil }
+        let others = holders.filter { $0.launch != own.launch }
+        let names =
+            others.count > 2
+            ? ["one of \(others.count) others"] : others.map { "\($0.launch) (\($0.identifier))" }
+        let all = ["\(own.launch)"] + names
+        let subject =
+            all.count == 1 ? all[0] : all.dropLast().joined(separator: ", ") + " or \(all[all.count - 1])"
+        return "\(subject) ends \(date(end)) at the latest"
+    }
+
+    private func consequence(_ plan: Plan) -> String {
+        let all = plan.acts + plan.alternatives.values.flatMap(\.self)
+        return switch plan.effect {
+        case .starts where all.contains(where: \.takesTime): "and it starts"
+        case .starts: "and it starts at once"
+        case .startsAt: "and \(words(plan.effect))"
+        case .takesTurn: "and it starts in its turn"
+        case .waits(let next): "and then it waits for \(next)"
+        case .unknown: "and the host decides again"
+        }
+    }
+
+    /// What a request does at a date, as a part of a sentence.
+    private func words(_ effect: Remedy.Effect) -> String {
+        guard case .startsAt(let first, let latest) = effect else { return "it waits" }
+        return latest.map { "it can start \(date(first)), \(date($0)) at the latest" }
+            ?? "it can start \(date(first))"
+    }
+
+    /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Monday at 17:05`, `on 2026-12-03 at
+    /// 17:05`.
+    func date(_ time: WallTime) -> String {
+        let ahead = time - now.wall
+        if ahead < .seconds(90) { return "in \(max(.seconds(1), ahead).text)" }
+        let local = CivilTime(second: (time + scheduler.situation.localOffset).wholeSeconds)
+        let clock = "at \("\(local.clock)".prefix(5))"
+        let (day, today) = (scheduler.situation.localDay(time), scheduler.situation.localDay(now.wall))
+        if day == today { return clock }
+        // 1970-01-01 was a Thursday.
+        let weekdays = [
+            "Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday",
+        ]
+        return day - today < 7
+            ? "on \(weekdays[Int(day.floorRemainder(by: 7))]) \(clock)" : "on \(local.date) \(clock)"
+    }
+}
