@@ -2,9 +2,9 @@ import Foundation
 
 /// The part of the app that manages activities.
 extension App {
-    /// Stores a block for its launch. In a launch of another task, it also ensures that a request for the
-    /// activity is pending.
+    /// Stores a block for its launch.
     ///
+    /// In a launch of another task, the method also ensures that a request for the activity is pending.
     /// Outside of a launch, as in tests of an app, there is no host that could have a request.
     func schedule(_ activity: Activity) {
         let identifier = activity.scheduler.identifier
