@@ -159,7 +159,8 @@ import Testing
         settings.refreshSpacing = .zero
         settings.refreshLaunchesPerDay = 100_000
         var host = VirtualHost(
-            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: Plans(seed: seed))
+            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: Plans(seed: seed),
+            detail: .launches)
         host.begin(VirtualBeginning(settings: settings, manifests: manifests))
         var world = World(host: host)
         for manifest in manifests {
@@ -201,7 +202,8 @@ import Testing
             }
         }
         var host = VirtualHost(
-            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: Endless())
+            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: Endless(),
+            detail: .launches)
         host.begin(VirtualBeginning(manifests: manifests))
         var submitted: [(task: TaskIdentifier, at: Duration)] = []
         for manifest in manifests {
