@@ -117,7 +117,7 @@ struct launcher {
 int launcher_main(const char *lock_path);
 
 /* The files below are in layers; each calls only functions of later ones: launcher, spawning and
- * preparing, templates, standbys, launches, observing, orphans, groups, reports. */
+ * preparing, templates, standbys, launches, observing, observed, orphans, groups, reports. */
 
 /* launcher_reports.c */
 
@@ -209,10 +209,24 @@ void observers_read(struct launcher *launcher, struct observer *observer, short 
 int observers_timeout(const struct launcher *launcher);
 /** Forgets a template that is freed. */
 void observers_forget(struct launcher *launcher, const struct template *template);
+
+/* launcher_observed.c */
+
+struct seccomp_notif;
+
+/** Whether the memory of the task may be read, which only a learning run needs: a read waits for the task's lock
+ * on its memory, and a hostile task can hold that for seconds. All launches would wait with the launcher. */
+static inline bool observer_is_learning(const struct observer *observer) {
+    return observer->sandbox.observe == OBSERVE_ALL;
+}
+
+/** Adds a reported call to the record of a launch. */
+void observed_record(struct observer *observer, struct launch *launch, const struct seccomp_notif *report,
+                     const struct sandbox_answer *answer);
 /** Sends the calls of a launch to the host. */
-void observers_send(struct launcher *launcher, const struct launch *launch);
+void observed_send(struct launcher *launcher, const struct launch *launch);
 /** Frees the calls of a launch. */
-void observers_drop(struct launch *launch);
+void observed_drop(struct launch *launch);
 
 /* launcher_orphans.c */
 

@@ -39,7 +39,7 @@ void launches_forget(struct launcher *launcher, struct launch *launch) {
     close_descriptor(&launch->status_pipe);
     for (int i = 0; i < 4; i++)
         close_descriptor(&launch->host_ends[i]);
-    observers_drop(launch);
+    observed_drop(launch);
     free(launch);
 }
 
@@ -130,7 +130,7 @@ void launches_reap(struct launcher *launcher) {
             launcher->look_for_strays |= launch->subprocesses;
         }
         if (launch->reaped && group_is_empty(launch)) {
-            observers_send(launcher, launch);
+            observed_send(launcher, launch);
             send_exited(launcher, launch);
             launcher->look_for_strays |= launch->subprocesses;
             launches_forget(launcher, launch);
