@@ -20,6 +20,8 @@ final class LaunchHarness: Sendable {
     }
 
     let launcher: TaskLauncher
+    /// The clocks of the launcher, which a test can advance.
+    let clocks = AdvancedClocks()
     let folder: URL
     let library: String
     private let endEvents: @Sendable () -> Void
@@ -54,7 +56,7 @@ final class LaunchHarness: Sendable {
         var configuration = TaskLauncher.Configuration(
             runnerPath: runner,
             stateDirectory: self.folder.appending(path: "state").path,
-            groupKill: groupKill, moments: SystemClocks())
+            groupKill: groupKill, moments: clocks)
         configuration.withoutLayers = layers
         if let storageInterval { configuration.storageInterval = storageInterval }
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
@@ -208,4 +210,14 @@ extension LaunchOrder {
             declaration: declaration, place: place, environment: environment,
             priority: .foreground)
     }
+}
+
+/// The machine's clocks, ahead of their time by as much as a test wants; timers still run in real time.
+final class AdvancedClocks: MomentSource {
+    private let lead = Mutex(Duration.zero)
+
+    func now() -> Moment { SystemClocks().now().advanced(by: lead.withLock { $0 }) }
+
+    /// Advances all clocks.
+    func advance(by duration: Duration) { lead.withLock { $0 += duration } }
 }
