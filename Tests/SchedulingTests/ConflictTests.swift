@@ -165,6 +165,13 @@ import Testing
         return (SchedulerRig(manifests, settings: settings), manifests)
     }
 
+    /// Ends a launch, whose request is pending again at once.
+    private static func putBack(_ launch: LaunchID, _ request: TaskRequest, _ rig: SchedulerRig) {
+        var request = request
+        request.putBack(PutBack(notBefore: nil), at: rig.now.wall)
+        rig.end(launch, putBack: request)
+    }
+
     @Test func `a launch that holds another bundle for too long is stopped, and comes after it`() throws {
         let (rig, _) = try Self.foreign(["com.example.a.p1"])
         let launch = rig.run("com.example.b.p1")
@@ -179,9 +186,7 @@ import Testing
         #expect(rig.take() == [])
         rig.advance(.milliseconds(1))
         #expect(rig.take() == [.expire(launch, .leaseEnded)])
-        var putBack = holder
-        putBack.putBack(PutBack(notBefore: nil), at: rig.now.wall)
-        rig.end(launch, putBack: putBack)
+        Self.putBack(launch, holder, rig)
         #expect(rig.launched() == ["com.example.a.p1"])
         rig.end(rig.begin(id))
         #expect(rig.launched() == ["com.example.b.p1"])
@@ -202,9 +207,7 @@ import Testing
         _ = rig.take()
         rig.advance(.seconds(300))
         #expect(rig.take() == [.expire(launch, .leaseEnded)])
-        var putBack = holder
-        putBack.putBack(PutBack(notBefore: nil), at: rig.now.wall)
-        rig.end(launch, putBack: putBack)
+        Self.putBack(launch, holder, rig)
         #expect(rig.launched() == ["com.example.a.p1"])
         rig.end(rig.begin(id))
         #expect(rig.launched() == ["com.example.b.export.x"])
