@@ -100,7 +100,7 @@ import Testing
         rig.end(launch)
     }
 
-    @Test(arguments: 1...60)
+    @Test(arguments: Seeds.of(1...60))
     func `at random, none runs beside another, none starves, and none waits without a cause`(seed: Int) {
         var numbers = SeededNumbers(seed: UInt64(seed))
         let names = (1...9).map { "p\($0)" }

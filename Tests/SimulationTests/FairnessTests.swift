@@ -1,5 +1,6 @@
 import HostCore
 import MemoryStore
+import TaskHostTestSupport
 import Scheduling
 import TaskModel
 import Testing
@@ -149,7 +150,7 @@ import Testing
         return manifest
     }
 
-    @Test(arguments: 0..<12)
+    @Test(arguments: Seeds.of(1...12))
     func `every request that only lacks a slot has its turn`(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed, part: 5)
         let count = Int.random(in: 3...8, using: &random)
