@@ -582,7 +582,7 @@ def build(bench, _closing):
 
     def changed():
         # These are the Makefile's flags. With other flags, SwiftPM would build everything again.
-        flags = ["--explicit-target-dependency-import-check", "error", "--product", "bgtaskd"]
+        flags = [*(ROOT / ".ci/flags").read_text().split(), "--product", "bgtaskd"]
         file = pathlib.Path(ROOT / "Sources/Host/HostCore/HostCore.swift")
         if not file.exists():
             raise Skipped("Sources/Host/HostCore/HostCore.swift is not there")

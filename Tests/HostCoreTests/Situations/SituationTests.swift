@@ -52,7 +52,7 @@ extension Testing.Tag {
 
         A test compares the page with the host. It also does what each headline advises, and checks that the request
         then does what the host promised. After a change of the texts, write the page with
-        `BGTASK_WRITE_HEADLINES=1 swift test --filter SituationTests`, and read it.
+        `BGTASK_WRITE_HEADLINES=1 make test FILTER=SituationTests`, and read it.
 
         | situation | headline |
         |---|---|
