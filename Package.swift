@@ -106,6 +106,7 @@ let package = Package(
         .executable(name: "bgtaskd", targets: ["bgtaskd"]),
         .executable(name: "bgtask", targets: ["bgtask"]),
         .executable(name: "bgtask-runner", targets: ["bgtask-runner"]),
+        .executable(name: "bgtask-transfer", targets: ["bgtask-transfer"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
         .library(name: "ControlClient", targets: ["ControlClient"]),
         // The targets that the separate package Benchmarks/ measures.
@@ -148,6 +149,11 @@ let package = Package(
         .executableTarget(
             name: "bgtask-runner", dependencies: ["CHandlerABI", "CFFI", "CSeccomp"],
             path: "Sources/Runner/bgtask-runner", cSettings: cSettings + [.define("_GNU_SOURCE")],
+            linkerSettings: [withoutSwiftRuntime]),
+        installed("CCurl", in: "Sources/Runner", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
+        .executableTarget(
+            name: "bgtask-transfer", dependencies: ["CCurl", "CHandlerABI", "CSeccomp"],
+            path: "Sources/Runner/bgtask-transfer", cSettings: cSettings + [.define("_GNU_SOURCE")],
             linkerSettings: [withoutSwiftRuntime]),
 
         // MARK: SDK
