@@ -187,6 +187,7 @@ let package = Package(
             uses: ["LinuxSystem", "Scheduling", "Signatures", "StrictFiles", "TaskModel", configuration]),
         module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
+        module("Transferring", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"]),
         module(
             "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),
         module(
@@ -206,7 +207,7 @@ let package = Package(
             uses: [
                 "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
                 "LinuxSystem", "Recording", "RequestStore", "Scheduling", "Signatures", "StrictFiles",
-                "SystemConditions", "TaskModel", deque, logging, serviceLifecycle,
+                "SystemConditions", "TaskModel", "Transferring", deque, logging, serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",
@@ -322,7 +323,7 @@ let package = Package(
             "IntegrationTests",
             use: [
                 "ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask",
-                "bgtaskd", "bgtask-runner",
+                "bgtaskd", "bgtask-runner", "bgtask-transfer",
             ]),
     ],
     swiftLanguageModes: [.v6],
