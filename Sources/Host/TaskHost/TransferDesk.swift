@@ -7,14 +7,15 @@ import Transferring
 
 /// Performs the core's orders about transfers, away from the host's thread.
 ///
-/// Files are put into their places on a queue of their own, because copying a large one takes long.
+/// Files are put into their places several at a time, because each waits for the disk, and copying a large one
+/// takes long. The core orders the next step of one transfer only after the end of the one before.
 final class TransferDesk: Sendable {
     private let configuration: HostConfiguration
     private let directories: StateDirectories
     private let log: HostLog
     private let inbox: Inbox
     private let ordering = DispatchQueue(label: "bgtask.host.transfers")
-    private let delivering = DispatchQueue(label: "bgtask.host.delivering")
+    private let delivering = DispatchQueue(label: "bgtask.host.delivering", attributes: .concurrent)
     private let program = Mutex<TransferProgram?>(nil)
 
     /// Creates a desk that puts reports into an inbox; it starts nothing.
