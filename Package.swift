@@ -106,6 +106,7 @@ let package = Package(
         .executable(name: "bgtaskd", targets: ["bgtaskd"]),
         .executable(name: "bgtask", targets: ["bgtask"]),
         .executable(name: "bgtask-runner", targets: ["bgtask-runner"]),
+        .executable(name: "bgtask-transfer", targets: ["bgtask-transfer"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
         .library(name: "ControlClient", targets: ["ControlClient"]),
         // The targets that the separate package Benchmarks/ measures.
@@ -149,6 +150,11 @@ let package = Package(
             name: "bgtask-runner", dependencies: ["CHandlerABI", "CFFI", "CSeccomp"],
             path: "Sources/Runner/bgtask-runner", cSettings: cSettings + [.define("_GNU_SOURCE")],
             linkerSettings: [withoutSwiftRuntime]),
+        installed("CCurl", in: "Sources/Runner", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
+        .executableTarget(
+            name: "bgtask-transfer", dependencies: ["CCurl", "CHandlerABI", "CSeccomp"],
+            path: "Sources/Runner/bgtask-transfer", cSettings: cSettings + [.define("_GNU_SOURCE")],
+            linkerSettings: [withoutSwiftRuntime]),
 
         // MARK: SDK
         .target(name: "CHandlerABI", path: "Sources/SDK/CHandlerABI", cSettings: cSettings),
@@ -181,6 +187,7 @@ let package = Package(
             uses: ["LinuxSystem", "Scheduling", "Signatures", "StrictFiles", "TaskModel", configuration]),
         module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
+        module("Transferring", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"]),
         module(
             "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),
         module(
@@ -200,7 +207,7 @@ let package = Package(
             uses: [
                 "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
                 "LinuxSystem", "Recording", "RequestStore", "Scheduling", "Signatures", "StrictFiles",
-                "SystemConditions", "TaskModel", deque, logging, serviceLifecycle,
+                "SystemConditions", "TaskModel", "Transferring", deque, logging, serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",
@@ -316,7 +323,7 @@ let package = Package(
             "IntegrationTests",
             use: [
                 "ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask",
-                "bgtaskd", "bgtask-runner",
+                "bgtaskd", "bgtask-runner", "bgtask-transfer",
             ]),
     ],
     swiftLanguageModes: [.v6],

@@ -66,9 +66,10 @@ def circle(calls):
     return []
 
 
-ring = circle(calls_between_files("Sources/Runner/bgtask-runner"))
-if ring:
-    faults.append("these files of the runner call each other in a circle: " + ", ".join(ring))
+for program in ("bgtask-runner", "bgtask-transfer"):
+    ring = circle(calls_between_files("Sources/Runner/" + program))
+    if ring:
+        faults.append(f"these files of {program} call each other in a circle: " + ", ".join(ring))
 if faults:
     print("\n".join(faults))
     sys.exit(1)

@@ -91,7 +91,12 @@ import Testing
             .titleChanged(launch.id, request.id, title: "Export", subtitle: "7 of 12"),
             .launchAsked(launch.id, request.id, verdict.rationale[0]),
             .launchExpiring(launch.id, request.id, .thermal), .launchEnded(launch, putBack: request),
-            .launchEnded(launch, putBack: nil), .hostStopping,
+            .launchEnded(launch, putBack: nil),
+            .transferChanged(
+                ScriptedHost.transfer(
+                    TransferRequest(
+                        bundle: try BundleIdentifier("org.example"), direction: .upload, url: "http://a/b"))),
+            .hostStopping,
         ]
         for event in events {
             let message = HostEventMessage(event)

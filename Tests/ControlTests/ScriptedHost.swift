@@ -194,6 +194,37 @@ final class ScriptedHost: HostControl {
         return Cancellation(requests: [RequestID(rawValue: 17)], launches: [LaunchID(rawValue: 42)])
     }
 
+    static func transfer(_ request: TransferRequest) -> Transfer {
+        Transfer(id: TransferID(rawValue: 5), request: request, submittedAt: start)
+    }
+
+    private func storedTransfer() throws(SubmissionError) -> Transfer {
+        guard let bundle = try? BundleIdentifier("com.example") else {
+            throw SubmissionError(code: .unavailable, subject: "test", finding: "no bundle", remedy: "none")
+        }
+        return Self.transfer(TransferRequest(bundle: bundle, direction: .download, url: "http://a/b"))
+    }
+
+    func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
+        try note("transfer \(request.url)")
+        return Self.transfer(request)
+    }
+
+    func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
+        try note("cancel \(id)")
+        return try storedTransfer()
+    }
+
+    func transfers() async throws(SubmissionError) -> [ExplainedTransfer] {
+        try note("transfers")
+        return [ExplainedTransfer(transfer: try storedTransfer(), vetoes: [])]
+    }
+
+    func transfer(_ id: TransferID) async throws(SubmissionError) -> ExplainedTransfer {
+        try note("transfer \(id)")
+        return ExplainedTransfer(transfer: try storedTransfer(), vetoes: [])
+    }
+
     func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool, learn: Bool
     ) async throws(SubmissionError) -> SimulatedLaunch {

@@ -201,6 +201,10 @@ extension VirtualWorld {
                 record.state != .ended || tasks[record.id] == nil
             else { throw BrokenPromise("\(launch.record.id) is said to be started, and is not stored") }
         case .expiring(let ids): pledges.append(.stopping(ids))
+        case .transfer(let transfer):
+            if !store.facts.transfers.contains(where: { $0.id == transfer.id }) {
+                throw BrokenPromise("\(transfer.id) is acknowledged before it is stored")
+            }
         case .connected(let id):
             guard let process else { throw BrokenPromise("a call that connects nothing is connected") }
             clients[id] = VirtualClient(process: process)

@@ -273,7 +273,7 @@ struct VirtualWorld {
             if clients[id] != nil { inputs.append(.measured(launch, .milliseconds(30))) }
         case .awaitClientEnd(let id): try awaitEnd(of: id)
         case .log(let line): if line.level == .error { errors.append(line.message) }
-        case .retire, .record, .recordPending, .recordSleep, .letSleep: break
+        case .retire, .record, .recordPending, .recordSleep, .letSleep, .transfer: break
         }
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The contents of the linked runner and shipped plugins, read with common tools.
 @Suite(.system) struct LinkageTests {
-    static let cProducts = ["bgtask-runner", "libTreeHasher.so"]
+    static let cProducts = ["bgtask-runner", "bgtask-transfer", "libTreeHasher.so"]
     static let plugins = ["libTreeHasher.so", "libFeedRefresher.so"]
 
     /// The path of a product; the build's folder also holds this test program.
@@ -40,7 +40,8 @@ import Testing
         let needed = try dynamic(name, ["NEEDED"])
         #expect(needed.contains("libc.so.6"))
         let permitted = [
-            "libc.so.6", "libffi.so", "libseccomp.so", "libm.so.6", "libpthread.so.0", "libdl.so.2",
+            "libc.so.6", "libcurl.so", "libffi.so", "libseccomp.so", "libm.so.6", "libpthread.so.0",
+            "libdl.so.2",
             "ld-linux",
         ]
         for library in needed {

@@ -86,6 +86,11 @@ import Testing
             expected.launchedApps = [first: "hash 2"]
             expected.advice = [first: advice]
             expected.boot = "boot 2"
+            var use = TransferUse()
+            use.add(received: 5, sent: 7, isMetered: true, on: 20_000)
+            expected.transferUse = [first: use]
+            await store.remember(.transferUse(first, TransferUse()))
+            await store.remember(.transferUse(first, use))
             await store.remember(.bundleState(first, BundleState()))
             await store.remember(.bundleState(first, Self.fullState()))
             await store.remember(.bundleState(second, BundleState()))
@@ -99,6 +104,42 @@ import Testing
             await store.remember(.boot("boot 1"))
             await store.remember(.boot("boot 2"))
             await store.remember(.directoryRenamed(first))
+            #expect(try await store.facts() == expected)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `transfers come back as they were saved, and their numbers are never used again`(
+        kind: StoreUnderTest
+    ) async throws {
+        try await kind.with { store in
+            var request = TransferRequest(
+                bundle: try BundleIdentifier("com.example"), direction: .download,
+                url: "https://example.com/a")
+            request.session = "photos\u{0}🚀"
+            request.headers = ["Accept: text/plain"]
+            request.file = "/tmp/a"
+            request.retryDelay = .milliseconds(10)
+            let first = Transfer(id: TransferID(rawValue: 1), request: request, submittedAt: now.rounded)
+            var second = Transfer(id: TransferID(rawValue: 2), request: request, submittedAt: now.rounded)
+            #expect(
+                await store.commit([.saveTransfer(first), .saveTransfer(second)])
+                    == [.success(.done), .success(.done)])
+            second.response = TransferResponse(
+                status: 200, url: "https://example.com/b", headers: ["ETag: \"x\""], etag: "\"x\"")
+            second.completed = 1 << 40
+            second.total = 1 << 41
+            second.failure = TransferFailure(.timedOut, "late")
+            second.state = .ended
+            second.outcome = .failed
+            second.endedAt = now.rounded
+            _ = await store.commit([.removeTransfer(first.id), .saveTransfer(second)])
+            var expected = StoredFacts()
+            expected.transfers = [second]
+            expected.lastTransfer = 2
+            #expect(try await store.facts() == expected)
+            _ = await store.commit([.removeTransfer(second.id)])
+            expected.transfers = []
             #expect(try await store.facts() == expected)
         }
     }

@@ -69,6 +69,21 @@ import Testing
         }
     }
 
+    @Test func `every message about transfers has the fields that the program's table gives it`() throws {
+        let messages: [Row] = [
+            Row(TransferBeginMessage.self), Row(TransferCancelMessage.self), Row(TransferHelloMessage.self),
+            Row(TransferResponseMessage.self), Row(TransferProgressMessage.self),
+            Row(TransferEndedMessage.self),
+        ]
+        let program = try RunnerTables(
+            kindsIn: "Sources/Runner/bgtask-transfer/orders.h",
+            tablesIn: "Sources/Runner/bgtask-transfer/orders.c")
+        #expect(Set(program.tables.keys) == Set(messages.map(\.kind)))
+        for message in messages {
+            #expect(message.rules == program.tables[message.kind], "\(message.name)")
+        }
+    }
+
     @Test func `a pending request inside a reply has the fields that the runner's table gives it`() throws {
         #expect(ReplyMessage.PendingRequest.table.rules == (try RunnerTables().pendingRequest))
     }
@@ -95,20 +110,23 @@ struct RunnerTables {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    init() throws {
+    init(
+        kindsIn header: String = "Sources/Runner/bgtask-runner/frames.h",
+        tablesIn table: String = "Sources/Runner/bgtask-runner/messages.c"
+    ) throws {
         func text(_ path: String) throws -> String {
             try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
         }
         var kinds: [String: UInt8] = [:]
-        for match in try text("Sources/Runner/bgtask-runner/frames.h")
-            .matches(of: #/(MESSAGE_[A-Z_]+) = 0x([0-9A-F]{2})/#)
+        for match in try text(header)
+            .matches(of: #/((?:MESSAGE|TRANSFER)_[A-Z_]+) = 0x([0-9A-F]{2})/#)
         {
             kinds[String(match.1)] = UInt8(match.2, radix: 16)
         }
-        let source = try text("Sources/Runner/bgtask-runner/messages.c")
+        let source = try text(table)
         let parts = source.components(separatedBy: "const struct message_rule pending_request_rule")
         try #require(parts.count == 2)
-        let starts = parts[0].matches(of: #/\{(MESSAGE_[A-Z_]+), \{/#)
+        let starts = parts[0].matches(of: #/\{((?:MESSAGE|TRANSFER)_[A-Z_]+), \{/#)
         for (index, start) in starts.enumerated() {
             let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : parts[0].endIndex
             let kind = try #require(kinds[String(start.1)])
@@ -128,7 +146,11 @@ struct RunnerTables {
                     case "TEXT", "TEXTS": .text
                     default: .bytes
                     }
-                let limit = match.4.map { $0 == "BGTASK_BLOB_MAX" ? FrameLimits.maximumBlob : Int($0) ?? -1 }
+                let names = [
+                    "BGTASK_BLOB_MAX": FrameLimits.maximumBlob, "VALIDATOR_MAX": 512,
+                    "HEADER_BYTES_MAX": 49_152,
+                ]
+                let limit = match.4.map { names[String($0)] ?? Int($0) ?? -1 }
                 return FieldRule(
                     try #require(UInt8(match.3)), type, isRequired: match.2 != nil,
                     isRepeated: match.1 == "TEXTS" || match.1 == "BODIES", limit: limit ?? 0)

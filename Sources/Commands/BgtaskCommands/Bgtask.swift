@@ -30,7 +30,7 @@ struct Bgtask: AsyncParsableCommand {
             LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
             ConditionsCommand.self, SettingsCommand.self, PauseCommand.self,
             ResumeCommand.self, UsedCommand.self, OpenCommand.self,
-            PushCommand.self,
+            PushCommand.self, TransferCommand.self, TransfersCommand.self,
             AnswerCommand.self,
             RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
             NewCommand.self, DevCommand.self, LintCommand.self, SignCommand.self,

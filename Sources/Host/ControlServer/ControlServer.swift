@@ -171,6 +171,7 @@ public struct ControlServer: Service {
         let routes = RouteTable(group: router.group(RouterPath(ControlProtocol.pathPrefix)))
         RequestRoutes(host: host, limits: limits).add(to: routes)
         LaunchRoutes(host: host, limits: limits).add(to: routes)
+        TransferRoutes(host: host, limits: limits).add(to: routes)
         HostRoutes(host: host, limits: limits, owner: owner).add(to: routes)
         BundleRoutes(host: host, limits: limits).add(to: routes)
         StreamRoutes(host: host, connections: connections, events: EventFeed(of: host)).add(to: routes)

@@ -17,6 +17,7 @@ extension HostCore {
         launchedApps = beginning.recovery.facts.launchedApps
         lastRequest = beginning.recovery.facts.lastRequest
         lastLaunch = beginning.recovery.facts.lastLaunch
+        restoreTransfers(beginning.recovery.facts)
         for (bundle, entry) in beginning.recovery.facts.advice { advice.restore(entry, of: bundle) }
         reportSettings(beginning.settings)
         for problem in registered.problems { log(problem.logLevel, "\(problem)") }

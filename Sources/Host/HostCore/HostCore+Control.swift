@@ -18,6 +18,8 @@ extension HostCore {
         case .change(let bundle, let change): self.change(bundle, change, call)
         case .pause(let order): pause(order, call)
         case .keepGoing(let id, let isWanted): keepGoing(id, isWanted, call)
+        case .transfer(let request): beginTransfer(request, call)
+        case .cancelTransfer(let id): cancelTransfer(id, call)
         case .connect(let patterns, let process): connect(patterns, process, call, asked, isRescanned)
         case .report(let id, let report, let process, let cpu):
             take(report, of: id, from: process, cpu, call)

@@ -213,6 +213,7 @@ extension HostCore {
             storeEnd(of: launch, final, putBack: putBack)
         }
         launchInstalledApps()
+        retryTransferEnds()
     }
 
     private mutating func retriedEnd(at index: Int, _ result: Result<StoreAnswer, StoreRefusal>) {

@@ -100,7 +100,8 @@ extension HostCore {
 
     /// All bundles that are installed or have a stored state, ordered by name.
     public func bundleFacts(at now: Moment) -> [BundleFacts] {
-        scheduler.knownBundles.map { scheduler.facts(of: $0, at: now) }
+        let others = transferUse.keys.filter { !scheduler.knows($0) }
+        return (scheduler.knownBundles + others).sorted().map { facts(of: $0, at: now) }
     }
 
     /// The plugins and manifests in force, with their problems and the advice about them.

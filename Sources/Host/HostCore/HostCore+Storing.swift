@@ -32,6 +32,12 @@ extension HostCore {
             }
         case .bundle(let bundle): bundleStored(bundle, result)
         case .pause(let call, let pause): pauseStored(call, pause, result)
+        case .acceptTransfer(let transfer, let call): transferAccepted(transfer, call, result)
+        case .transfer(let id):
+            if case .failure(let refusal) = result {
+                log(.warning, "the host could not store how far \(id) is: \(refusal)")
+            }
+        case .endTransfer(let transfer, let call): transferEnded(transfer, call, result)
         case .fact(let name):
             if case .failure(let refusal) = result {
                 log(.warning, "the host could not store \(name): \(refusal)")
@@ -53,7 +59,7 @@ extension HostCore {
     mutating func saveBundles() {
         if hasStored || bundles.isUrgent { writeBundles() }
         for (bundle, call) in bundles.takeSettled() {
-            answer(call, .bundle(scheduler.facts(of: bundle, at: now)))
+            answer(call, .bundle(facts(of: bundle, at: now)))
         }
     }
 

@@ -97,6 +97,17 @@ public struct HostCore: Sendable {
     /// The submissions and calls that wait for work outside the core.
     var parked: [WorkTicket: Parked] = [:]
     private var lastWork = 0
+    var transfers = TransferBook()
+    /// How far the attempts under way are.
+    var transferMarks: [TransferID: TransferMark] = [:]
+    /// The transfers whose attempts the host has stopped, because the conditions do not permit them.
+    var stoppedTransfers: Set<TransferID> = []
+    /// The transfers whose end could not be stored yet.
+    var unsavedTransfers: [Transfer] = []
+    var transferUse: [BundleIdentifier: TransferUse] = [:]
+    /// The bundles whose transfers have moved bytes since their use was last stored.
+    var changedTransferUse: Set<BundleIdentifier> = []
+    var lastTransfer: Int64 = 0
     /// The highest request number that was used; only the host assigns numbers.
     var lastRequest: Int64 = 0
     var lastLaunch: Int64 = 0
@@ -129,6 +140,7 @@ public struct HostCore: Sendable {
         take(input)
         renewOutlook()
         drainEvents()
+        runTransfers()
         publishVetoes()
         saveBundles()
         finishIfDrained()
@@ -171,6 +183,7 @@ public struct HostCore: Sendable {
         case .dated(let identifier, let after, let date): dated(identifier, after: after, date)
         case .machineAlarm(let state): take(state)
         case .workFailed(let problem, let id): log(.warning, problem, launch: id)
+        case .transfer(let report): take(report)
         }
     }
 
@@ -264,7 +277,8 @@ public struct HostCore: Sendable {
             .compactMap(\.self).min()
         // A host that stops fails no requests.
         let overdue = phase == .serving ? requests.firstAppendedDeadline() : nil
-        next.wall = [wake.wall, overdue].compactMap(\.self).min()
+        let transfer = phase == .serving ? transfers.nextTime : nil
+        next.wall = [wake.wall, overdue, transfer].compactMap(\.self).min()
         guard mustArm || next != armed else { return }
         armed = next
         emit(.arm(next))

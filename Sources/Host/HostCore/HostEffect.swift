@@ -44,6 +44,10 @@ public enum HostEffect: Sendable {
     /// ``HostInput/clientEnded(_:isDead:)``.
     case awaitClientEnd(ClientID)
 
+    // MARK: Transfers
+    /// Begin, stop, finish or forget a transfer; answered by ``HostInput/transfer(_:)``.
+    case transfer(TransferCommand)
+
     // MARK: Callers, followers and the log
     /// Answer a call; each call gets one answer.
     case answer(CallID, HostAnswer)
@@ -85,6 +89,8 @@ public enum HostAnswer: Sendable {
     case paused(Pause?)
     /// The client is registered.
     case connected(ClientID)
+    /// The transfer is durable, as it is now.
+    case transfer(Transfer)
     /// The call succeeded.
     case done
     /// The call was refused.

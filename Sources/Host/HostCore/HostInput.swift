@@ -88,6 +88,8 @@ public enum HostInput: Sendable {
     case machineAlarm(MachineAlarmState)
     /// Work without a caller failed; the text is a sentence for the log.
     case workFailed(String, LaunchID?)
+    /// A report about a transfer; see ``HostEffect/transfer(_:)``.
+    case transfer(TransferReport)
 }
 
 /// The values that are read before the host begins.
@@ -201,6 +203,10 @@ public enum HostCall: Sendable {
     case pause(PauseOrder)
     /// The user's answer to the question whether a launch should keep going. Answer: `done`.
     case keepGoing(LaunchID, Bool)
+    /// Make a transfer. Answer: `transfer`.
+    case transfer(TransferRequest)
+    /// Cancel a transfer. Answer: `transfer`.
+    case cancelTransfer(TransferID)
     /// Register a process for identifiers. Answer: `connected`.
     case connect([IdentifierPattern], process: Int32)
     /// Handle a client's report about its launch; `processCPU` is the CPU time that the client's whole
@@ -242,7 +248,7 @@ extension HostInput {
     /// Whether the input shows that the host is in use: a call, or a report of a launch.
     public var isWork: Bool {
         switch self {
-        case .call, .launch: true
+        case .call, .launch, .transfer: true
         default: false
         }
     }

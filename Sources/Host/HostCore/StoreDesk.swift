@@ -35,6 +35,12 @@ enum StoreErrand: Sendable {
     case bundle(BundleIdentifier)
     /// The pause of the host, or its end (`nil`), with the caller that waits for it.
     case pause(CallID, Pause?)
+    /// A new transfer, with the caller that waits for it.
+    case acceptTransfer(Transfer, CallID)
+    /// The state of a transfer that goes on.
+    case transfer(TransferID)
+    /// The end of a transfer, with the caller that cancelled it.
+    case endTransfer(Transfer, CallID?)
     /// Another fact; the text names it in the log.
     case fact(String)
 }

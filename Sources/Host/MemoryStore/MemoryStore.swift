@@ -70,6 +70,14 @@ public struct MemoryStore: Equatable, Sendable {
         case .remember(let fact):
             remember(fact)
             return .success(.done)
+        case .saveTransfer(let transfer):
+            facts.transfers.removeAll { $0.id == transfer.id }
+            facts.transfers.append(transfer)
+            facts.lastTransfer = max(facts.lastTransfer, transfer.id.rawValue)
+            return .success(.done)
+        case .removeTransfer(let id):
+            facts.transfers.removeAll { $0.id == id }
+            return .success(.done)
         }
     }
 
@@ -341,6 +349,7 @@ public struct MemoryStore: Equatable, Sendable {
         case .advice(let bundle, let advice): facts.advice[bundle] = advice
         case .boot(let boot): facts.boot = boot
         case .pause(let pause): facts.pause = pause
+        case .transferUse(let bundle, let use): facts.transferUse[bundle] = use
         case .directoryRenamed(let bundle): facts.numberedDirectories[bundle] = nil
         }
     }

@@ -8,6 +8,7 @@ enum FactRow {
         case bundleState = "bundle/"
         case launchedApp = "app launch/"
         case advice = "advice/"
+        case transferUse = "transfers/"
         /// The number of a data directory; only older hosts numbered the directories.
         case directory = "directory of "
 
@@ -32,6 +33,8 @@ enum FactRow {
         case .boot(let boot): try set(bootKey, boot, in: db)
         case .pause(let pause):
             try set(pauseKey, pause.map { try StoredJSON.text(of: StoredPause($0)) }, in: db)
+        case .transferUse(let bundle, let use):
+            try set(Key.transferUse.text(of: bundle), StoredJSON.text(of: use), in: db)
         case .directoryRenamed(let bundle): try set(Key.directory.text(of: bundle), nil, in: db)
         }
     }
@@ -85,6 +88,8 @@ enum FactRow {
             facts.bundleStates[bundle] = try StoredJSON.decode(StoredBundleState.self, from: value).state
         case .launchedApp: facts.launchedApps[bundle] = value
         case .advice: facts.advice[bundle] = try StoredJSON.decode(StoredAdvice.self, from: value).advice
+        case .transferUse:
+            facts.transferUse[bundle] = try StoredJSON.decode(TransferUse.self, from: value)
         case .directory:
             guard Int(value) != nil else {
                 throw StoredColumnError(

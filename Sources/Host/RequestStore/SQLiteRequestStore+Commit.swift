@@ -42,6 +42,12 @@ extension SQLiteRequestStore {
         case .remember(let fact):
             try FactRow.write(fact, in: db)
             return .done
+        case .saveTransfer(let transfer):
+            try TransferRow.write(transfer, in: db)
+            return .done
+        case .removeTransfer(let id):
+            try TransferRow.remove(id, in: db)
+            return .done
         }
     }
 }

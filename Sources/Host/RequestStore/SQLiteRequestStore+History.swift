@@ -80,6 +80,8 @@ extension SQLiteRequestStore {
         var facts = try FactRow.readAll(in: db)
         facts.lastRequest = try highest("requests", in: db)
         facts.lastLaunch = try highest("launches", in: db)
+        facts.lastTransfer = try highest("transfers", in: db)
+        try TransferRow.readAll(in: db, into: &facts)
         return facts
     }
 

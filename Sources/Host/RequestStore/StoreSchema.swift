@@ -81,6 +81,20 @@ enum StoreSchema {
         migrator.registerMigration("10 calls of launches") { db in
             try db.execute(sql: "ALTER TABLE launches ADD COLUMN calls ANY")
         }
+        migrator.registerMigration("11 transfers") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE transfers (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        bundle TEXT NOT NULL,
+                        session ANY,
+                        state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'finishing', 'ended')),
+                        ended_ms INTEGER,
+                        record ANY NOT NULL,
+                        CHECK ((state = 'ended') = (ended_ms IS NOT NULL))
+                    ) STRICT
+                    """)
+        }
         return migrator
     }
 

@@ -277,9 +277,9 @@ public struct VirtualHost {
             guard let wanted = sleep, !wanted.isReleased else { return }
             sleep?.isReleased = true
             agenda.add(.fallAsleep(until: wanted.end), at: max(now.boot, wanted.notBefore))
-        // A virtual host has no clients, and no listeners to its events.
+        // A virtual host has no clients, no transfers, and no listeners to its events.
         case .publish, .log, .retire, .setPriority, .setConditions, .drained, .notifyClient, .closeClient,
-            .measureClient, .awaitClientEnd:
+            .measureClient, .awaitClientEnd, .transfer:
             return
         }
     }

@@ -56,6 +56,11 @@ public struct HostConfiguration: Sendable {
         keptLaunches = 10_000
         keptAge = .seconds(30 * 86_400)
     }
+    /// The path of the program that makes transfers; it is beside the runner.
+    var transferPath: String {
+        let directory = runnerPath.lastIndex(of: "/").map { runnerPath[...$0] } ?? ""
+        return directory + "bgtask-transfer"
+    }
     /// The directory of the recording.
     var recordingDirectory: String { stateDirectory + "/recording" }
 

@@ -62,6 +62,9 @@ struct StateDirectories: Sendable {
         return try DirectoryTree.names(in: path).map { "\(path)/\($0)" }
     }
 
+    /// The directory that contains the directory of each transfer.
+    var transfers: String { "\(root)/transfers" }
+
     /// The data directory of a bundle; the host never removes it.
     func data(of bundle: BundleIdentifier) -> String { "\(root)/data/\(Self.name(of: bundle))" }
 

@@ -58,6 +58,35 @@ extension TaskHost {
         try await ask(.cancel(target)).value { if case .cancelled(let found) = $0 { found } else { nil } }
     }
 
+    /// Makes a transfer, which is durable when the function returns.
+    public func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
+        try await ask(.transfer(request)).value {
+            if case .transfer(let transfer) = $0 { transfer } else { nil }
+        }
+    }
+
+    /// Cancels a transfer.
+    public func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
+        try await ask(.cancelTransfer(id)).value {
+            if case .transfer(let transfer) = $0 { transfer } else { nil }
+        }
+    }
+
+    /// The transfers, oldest first, and why those that wait do.
+    public func transfers() async throws(SubmissionError) -> [ExplainedTransfer] {
+        await untilBegun()
+        return core.explainedTransfers(at: moments.now())
+    }
+
+    /// One transfer.
+    public func transfer(_ id: TransferID) async throws(SubmissionError) -> ExplainedTransfer {
+        await untilBegun()
+        if let found = core.explainedTransfer(id, at: moments.now()) { return found }
+        throw SubmissionError(
+            code: .notFound, subject: "\(id)", finding: "the host knows no such transfer",
+            remedy: "To list the transfers: bgtask transfers")
+    }
+
     /// Starts a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
     public func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool, learn: Bool

@@ -32,6 +32,7 @@ public actor TaskHost: Service {
     nonisolated let launcher: TaskLauncher
     nonisolated let worker: HostWorker
     nonisolated let stored: StoredLaunches
+    private let transfers: TransferDesk
     private let store: any RequestStore
     private let closeStore: @Sendable (WallTime) async throws -> Void
     private let registry: HandlerRegistry
@@ -87,6 +88,8 @@ public actor TaskHost: Service {
         launcher = TaskLauncher(configuration: configuration.launching(moments, log), on: loop) {
             inbox.put(.launch($0))
         }
+        transfers = TransferDesk(
+            configuration: configuration, directories: directories, log: log, inbox: inbox)
         timer = try WakeTimer()
         worker = HostWorker(
             configuration: configuration, directories: directories, registry: registry, sensors: sensors,
@@ -112,6 +115,7 @@ public actor TaskHost: Service {
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
+        transfers.begin(layers: launcher.isolation.sandbox)
         inbox.open(with: .begin(beginning))
         takeIn()
         calls.admit()
@@ -131,6 +135,7 @@ public actor TaskHost: Service {
                 for await _ in drained { break }
                 group.cancelAll()
                 worker.stopWatching()
+                transfers.shutDown()
                 await launcher.shutDown()
             }
         } onGracefulShutdown: {
@@ -295,6 +300,7 @@ public actor TaskHost: Service {
         case .recordPending(let requests): recorder?.record(pending: requests, at: now)
         case .recordSleep(let sleeps):
             recorder?.record(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
+        case .transfer(let command): transfers.perform(command)
         case .work(let work): worker.start(work)
         case .arm(let wake):
             timer.set(bootAt: wake.boot, wallAt: wake.wall)

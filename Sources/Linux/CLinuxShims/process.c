@@ -124,6 +124,29 @@ ssize_t lx_send(int socket, const void *bytes, size_t size) {
     return send(socket, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+ssize_t lx_send_waiting(int socket, const void *bytes, size_t size) {
+    return send(socket, bytes, size, MSG_NOSIGNAL);
+}
+
+ssize_t lx_send_descriptor(int socket, const void *bytes, size_t size, int descriptor) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    memset(&control, 0, sizeof control);
+    struct iovec piece = {.iov_base = (void *)bytes, .iov_len = size};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(part), &descriptor, sizeof(int));
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
 int lx_reap(int pidfd, int *status) {
     siginfo_t info;
     memset(&info, 0, sizeof info);

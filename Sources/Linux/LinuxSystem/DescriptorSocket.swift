@@ -55,6 +55,26 @@ public final class DescriptorSocket: Sendable {
         }
     }
 
+    /// Sends all bytes, and waits while the peer's buffer is full; blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes, at least one.
+    ///   - file: A file whose descriptor goes with the first byte; `nil` for none.
+    /// - Throws: The `send` that failed, for example because the peer is gone.
+    public func sendAll(_ bytes: [UInt8], passing file: SendingFile?) throws(SystemCallError) {
+        var sent = 0
+        while sent < bytes.count {
+            let (offset, number) = (sent, sent == 0 ? file?.descriptor.rawValue : nil)
+            sent += try retryingOnInterrupt("sendmsg", "socket") {
+                bytes.withUnsafeBytes { buffer in
+                    let rest = UnsafeRawBufferPointer(rebasing: buffer[offset...])
+                    guard let number else { return lx_send_waiting(descriptor, rest.baseAddress, rest.count) }
+                    return lx_send_descriptor(descriptor, rest.baseAddress, rest.count, number)
+                }
+            }
+        }
+    }
+
     /// Ends the sending direction: the peer reads the end of the stream, and can still send.
     public func endSending() {
         _ = shutdown(descriptor, CInt(SHUT_WR))

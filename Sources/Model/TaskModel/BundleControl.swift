@@ -50,6 +50,8 @@ public struct BundleFacts: Equatable, Sendable {
     public var pause: Pause?
     /// The bundle's own pauses in force: one by a user, one because of crashes, or both.
     public var ownPauses: [Pause]
+    /// The bytes of the bundle's transfers today; `nil` if it has had none in the last weeks.
+    public var transferredToday: TransferBytes?
 
     public init(
         bundle: BundleIdentifier, isInstalled: Bool, state: BundleState, launchesToday: Int, launchLimit: Int,

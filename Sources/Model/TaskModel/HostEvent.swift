@@ -30,6 +30,8 @@ public enum HostEvent: Equatable, Sendable {
     ///
     /// `putBack` is its request if that is pending again, and `nil` if this was the last attempt.
     case launchEnded(LaunchRecord, putBack: TaskRequest?)
+    /// A transfer was accepted, began, moved bytes, waits or has ended; the newest event replaces older ones.
+    case transferChanged(Transfer)
     /// The host is stopping; no event follows.
     case hostStopping
 
@@ -40,11 +42,12 @@ public enum HostEvent: Equatable, Sendable {
     public var isDispensable: Bool {
         switch self {
         case .progress, .titleChanged: true
+        case .transferChanged(let transfer): transfer.state == .running
         default: false
         }
     }
 
-    /// The request to which the event belongs; `nil` for ``hostStopping``.
+    /// The request to which the event belongs; `nil` for transfers and ``hostStopping``.
     public var request: RequestID? {
         switch self {
         case .requestAccepted(let request), .requestBlocked(let request, _): request.id
@@ -52,7 +55,7 @@ public enum HostEvent: Equatable, Sendable {
             .titleChanged(_, let id, _, _), .launchAsked(_, let id, _), .launchExpiring(_, let id, _):
             id
         case .launchStarted(let record), .launchEnded(let record, _): record.request
-        case .hostStopping: nil
+        case .transferChanged, .hostStopping: nil
         }
     }
 }

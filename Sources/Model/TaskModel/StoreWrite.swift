@@ -53,6 +53,14 @@ public enum StoreWrite: Equatable, Sendable {
     ///
     /// Answer: ``StoreAnswer/done``.
     case remember(StoredFact)
+    /// Stores a transfer, or replaces its stored state.
+    ///
+    /// Answer: ``StoreAnswer/done``.
+    case saveTransfer(Transfer)
+    /// Removes a transfer.
+    ///
+    /// Answer: ``StoreAnswer/done``.
+    case removeTransfer(TransferID)
 }
 
 /// The store's answer to one ``StoreWrite``.
@@ -208,6 +216,8 @@ public enum StoredFact: Equatable, Sendable {
     case pause(Pause?)
     /// The boot id of the machine, which changes with each boot.
     case boot(String)
+    /// The bytes of a bundle's transfers on the last days.
+    case transferUse(BundleIdentifier, TransferUse)
     /// The bundle's data directory, which older hosts named by a number, now has the bundle's name.
     case directoryRenamed(BundleIdentifier)
 }
@@ -243,6 +253,12 @@ public struct StoredFacts: Equatable, Sendable {
     public var lastRequest: Int64 = 0
     /// The highest number that a launch ever had; 0 if there has been no launch.
     public var lastLaunch: Int64 = 0
+    /// All stored transfers.
+    public var transfers: [Transfer] = []
+    /// The bytes of each bundle's transfers on the last days.
+    public var transferUse: [BundleIdentifier: TransferUse] = [:]
+    /// The highest number that a transfer ever had; 0 if there has been no transfer.
+    public var lastTransfer: Int64 = 0
     /// Messages for the log about stored facts that cannot be read, and the consequences.
     public var unreadable: [String] = []
 

@@ -145,6 +145,28 @@ public struct ControlClient: Sendable {
         try await get("/launches/\(id)")
     }
 
+    /// Makes a transfer, which is durable when this method returns.
+    public func transfer(_ request: TransferRequestMessage) async throws(ControlClientError)
+        -> TransferMessage
+    {
+        try await send(.POST, "/transfers", request)
+    }
+
+    /// The transfers, oldest first.
+    public func transfers() async throws(ControlClientError) -> [TransferMessage] {
+        try await get("/transfers")
+    }
+
+    /// One transfer.
+    public func transfer(_ id: TransferID) async throws(ControlClientError) -> TransferMessage {
+        try await get("/transfers/\(id)")
+    }
+
+    /// Cancels a transfer.
+    public func cancel(_ id: TransferID) async throws(ControlClientError) -> TransferMessage {
+        try await decode(transport.exchange(.DELETE, path("/transfers/\(id)"), body: nil))
+    }
+
     /// Starts a task immediately, asking only the policies Permission, SystemSleep and
     /// OneLaunchPerIdentifier.
     public func simulateLaunch(

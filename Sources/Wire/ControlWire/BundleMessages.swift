@@ -38,6 +38,9 @@ public struct BundleMessage: Codable, Equatable, Sendable {
     /// The bundle's own pauses in force: one by a user, one because of crashes, or both; `nil` from an older
     /// host.
     public var pauses: [BundlePauseMessage]?
+    /// The bytes of the bundle's transfers today; `nil` if it has had none in the last weeks, and from an
+    /// older host.
+    public var transferredToday: TransferBytesMessage?
 
     public init(_ facts: BundleFacts) {
         bundle = facts.bundle
@@ -57,6 +60,7 @@ public struct BundleMessage: Codable, Equatable, Sendable {
         pausedSince = facts.pause.map { Timestamp($0.since) }
         pausedUntil = facts.pause?.until.map(Timestamp.init)
         pauses = facts.ownPauses.map(BundlePauseMessage.init)
+        transferredToday = facts.transferredToday.map(TransferBytesMessage.init)
     }
 }
 

@@ -25,6 +25,8 @@ public enum HostEventMessage: Equatable, Sendable {
     case launchExpiring(LaunchID, RequestID, Reason)
     /// The launch has ended; `putBack` is its request if that is pending again.
     case launchEnded(LaunchMessage, putBack: RequestMessage?)
+    /// A transfer was accepted, began, moved bytes, waits or has ended.
+    case transferChanged(TransferMessage)
     /// The host is stopping.
     case hostStopping
     /// An event that only a newer host knows; skip it.
@@ -50,6 +52,7 @@ public enum HostEventMessage: Equatable, Sendable {
             self = .launchExpiring(launch, request, reason)
         case .launchEnded(let record, let putBack):
             self = .launchEnded(LaunchMessage(record), putBack: putBack.map(RequestMessage.init))
+        case .transferChanged(let transfer): self = .transferChanged(TransferMessage(transfer))
         case .hostStopping: self = .hostStopping
         }
     }
@@ -67,6 +70,7 @@ public enum HostEventMessage: Equatable, Sendable {
         case .launchAsked: "launchAsked"
         case .launchExpiring: "launchExpiring"
         case .launchEnded: "launchEnded"
+        case .transferChanged: "transferChanged"
         case .hostStopping: "hostStopping"
         case .unknown(let name): name
         }
@@ -76,7 +80,7 @@ public enum HostEventMessage: Equatable, Sendable {
 extension HostEventMessage: Codable {
     private enum CodingKeys: String, CodingKey {
         case event, request, launch, identifier, verdicts, rationale, reason, progress, at, putBack, title,
-            subtitle
+            subtitle, transfer
     }
 
     /// Decodes an event; an unknown name gives ``unknown(_:)``.
@@ -125,6 +129,8 @@ extension HostEventMessage: Codable {
             self = .launchEnded(
                 try values.decode(LaunchMessage.self, forKey: .launch),
                 putBack: try values.decodeIfPresent(RequestMessage.self, forKey: .putBack))
+        case "transferChanged":
+            self = .transferChanged(try values.decode(TransferMessage.self, forKey: .transfer))
         case "hostStopping":
             self = .hostStopping
         default:
@@ -172,6 +178,8 @@ extension HostEventMessage: Codable {
         case .launchEnded(let launch, let putBack):
             try values.encode(launch, forKey: .launch)
             try values.encode(putBack, forKey: .putBack)
+        case .transferChanged(let transfer):
+            try values.encode(transfer, forKey: .transfer)
         case .hostStopping, .unknown:
             break
         }

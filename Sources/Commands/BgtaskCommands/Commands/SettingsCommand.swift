@@ -135,12 +135,21 @@ extension Console {
         Wording.duration(.milliseconds(Int64(seconds * 1000)))
     }
 
+    /// `1.5 MiB received (1 MiB metered), 2 KiB sent`.
+    private static func text(_ bytes: TransferBytesMessage) -> String {
+        func part(_ count: Int64, _ metered: Int64, _ verb: String) -> String {
+            Wording.bytes(count) + " " + verb + (metered > 0 ? " (\(Wording.bytes(metered)) metered)" : "")
+        }
+        return part(bytes.received, bytes.meteredReceived, "received") + ", "
+            + part(bytes.sent, bytes.meteredSent, "sent")
+    }
+
     /// Writes bundles, one on each line.
     fileprivate func print(bundles: [BundleMessage]) throws {
         if json { return try print(json: bundles) }
         var table = Table(
             "BUNDLE", "REFRESH", "PAUSED", "DISMISSED", "LAST USED", "REFRESHES TODAY", "CPU TODAY",
-            "ALLOWED AT MIDNIGHT", "WEIGHT", "SAVED WAKE-UPS")
+            "ALLOWED AT MIDNIGHT", "WEIGHT", "SAVED WAKE-UPS", "TRANSFERRED TODAY")
         for row in bundles {
             table.add(
                 row.bundle.rawValue + (row.isInstalled ? "" : " (not installed)"), row.refresh.rawValue,
@@ -154,7 +163,7 @@ extension Console {
                     + (row.cpuSecondsByNow.map { " (\(Self.time($0)) allowed by now)" } ?? ""),
                 row.budgetBurst.map { "\(Int(($0 * 100).rounded())) %" } ?? "",
                 row.weight.map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" } ?? "",
-                "\(row.wakeUpsSaved)")
+                "\(row.wakeUpsSaved)", row.transferredToday.map(Self.text) ?? "")
         }
         try print(table, ifEmpty: "No bundle is installed.")
     }

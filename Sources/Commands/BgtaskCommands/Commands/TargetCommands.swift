@@ -5,7 +5,7 @@ import TaskModel
 
 struct CancelCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Cancels a request, or stops a running launch.",
+        commandName: "cancel", abstract: "Cancels a request or a transfer, or stops a running launch.",
         discussion: """
             A pending request is removed. A running launch is asked to stop, with the reason cancelledByUser; if it \
             still runs when its grace period ends, the host kills it.
@@ -13,13 +13,15 @@ struct CancelCommand: HostCommand {
             Examples:
               bgtask cancel R17
               bgtask cancel L42
+              bgtask cancel T5
               bgtask cancel com.example.photos.cleanup
               bgtask cancel --tag photos
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A request (R17), a launch (L42) or the identifier of a task.", valueName: "target"))
+            "A request (R17), a launch (L42), a transfer (T5) or the identifier of a task.",
+            valueName: "target"))
     var target: ControlTarget?
 
     @Option(help: ArgumentHelp("Cancel all requests and launches with this tag.", valueName: "word"))
@@ -30,12 +32,17 @@ struct CancelCommand: HostCommand {
     func validate() throws {
         if target != nil, tag != nil { throw ValidationError("Give a target or --tag, not both.") }
         if target == nil, tag == nil {
-            throw ValidationError("Name a request, a launch or a task, or use --tag.")
+            throw ValidationError("Name a request, a launch, a transfer or a task, or use --tag.")
         }
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
         guard let target = target ?? tag.map(ControlTarget.tag) else { return }
+        if case .identifier(let name) = target, let id = TransferID(name.rawValue) {
+            let transfer = try await client.cancel(id)
+            if console.json { return try console.print(json: transfer) }
+            return try console.line("\(transfer.transfer) is cancelled")
+        }
         let cancellation = try await client.cancel(target)
         if console.json { return try console.print(json: cancellation) }
         for request in cancellation.requests { try console.line("\(request) is cancelled") }

@@ -94,7 +94,7 @@ struct RequestStory {
             end = .hostStopping
             return []
         case .launchStarted, .launchReady, .progress, .titleChanged, .launchAsked, .launchExpiring,
-            .launchEnded, .requestCancelled, .requestAccepted, .requestBlocked, .unknown:
+            .launchEnded, .requestCancelled, .requestAccepted, .requestBlocked, .transferChanged, .unknown:
             return []
         }
     }

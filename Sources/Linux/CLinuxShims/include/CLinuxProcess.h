@@ -30,6 +30,12 @@ ssize_t lx_receive(int socket, void *buffer, size_t size, int *descriptors, int 
 /** Calls send(2) without waiting and without SIGPIPE. */
 ssize_t lx_send(int socket, const void *bytes, size_t size);
 
+/** Calls send(2) without SIGPIPE; waits until the socket takes some bytes. */
+ssize_t lx_send_waiting(int socket, const void *bytes, size_t size);
+
+/** Sends bytes and a descriptor with them; waits until the socket takes some bytes. Without SIGPIPE. */
+ssize_t lx_send_descriptor(int socket, const void *bytes, size_t size, int descriptor);
+
 /** Waits until the process of a pidfd has ended, and reaps it. Stores its wait status in the format of
  *  waitpid. */
 int lx_reap(int pidfd, int *status);

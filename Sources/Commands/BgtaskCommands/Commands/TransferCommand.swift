@@ -1,0 +1,212 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import LinuxSystem
+import TaskModel
+
+struct TransferCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transfer",
+        abstract: "Downloads a file, or uploads one, even if this command, the host or the machine ends.",
+        discussion: """
+            The host stores the transfer before this command returns, and makes it in a sandboxed process of its \
+            own. After a fault of the network, a crash or a restart, a download continues where it was, and an \
+            upload begins again. The file appears under its name when it is complete.
+
+            With --wait, the command shows the progress until the transfer has ended, and exits with 0 only if it \
+            succeeded. Without --wait, 'bgtask transfers' shows how far it is.
+
+            A discretionary transfer waits for external power and an unmetered network.
+
+            Examples:
+              bgtask transfer https://example.com/disk.iso --wait
+              bgtask transfer https://example.com/disk.iso --to ~/Downloads/disk.iso --discretionary
+              bgtask transfer https://example.com/backup --upload backup.tar --header 'Authorization: Bearer KEY'
+              bgtask transfer https://example.com/form --upload form.json --method POST --wait --json
+            """)
+
+    @Argument(help: "The address, of http or https.")
+    var url: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to put the downloaded file. The default is the last part of the address, in the current directory.",
+            valueName: "file"))
+    var to: String?
+
+    @Option(help: ArgumentHelp("Send this file instead of downloading one.", valueName: "file"))
+    var upload: String?
+
+    @Option(help: ArgumentHelp("The method. The default is GET, and PUT for an upload.", valueName: "method"))
+    var method: String?
+
+    @Option(help: ArgumentHelp("A further header line, such as 'Accept: text/plain'.", valueName: "line"))
+    var header: [String] = []
+
+    @Flag(help: "Wait for external power and an unmetered network.")
+    var discretionary = false
+
+    @Flag(help: "Do not use a metered network.")
+    var unmetered = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Do not begin before this time: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).",
+            valueName: "when"), transform: BeginDate.init(text:))
+    var earliest: BeginDate?
+
+    @Option(help: "The bundle for which the bytes count.")
+    var bundle: BundleIdentifier?
+
+    @Option(
+        help: ArgumentHelp(
+            "End an attempt after this time without a byte. The default is 60s.", valueName: "duration"),
+        transform: Self.seconds)
+    var stallTimeout: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Give the transfer up after this time. The default is 7d.", valueName: "duration"),
+        transform: Self.seconds)
+    var giveUpAfter: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Wait this time after the first failed attempt; each further one doubles it. The default is 5s.",
+            valueName: "duration"), transform: Self.seconds)
+    var retryDelay: Double?
+
+    @Flag(help: "Follow the transfer until it ends.")
+    var wait = false
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if upload != nil, to != nil { throw ValidationError("Give --to or --upload, not both.") }
+        if upload == nil, to == nil, defaultName == nil {
+            throw ValidationError("The address ends in no name of a file. Name the file with --to.")
+        }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let message = try request(now: console.now)
+        // The stream must be open before the transfer begins, so that no event is missed.
+        let events = wait ? try await client.events() : nil
+        let transfer = try await client.transfer(message)
+        if !console.json {
+            let verb = transfer.direction == .upload ? "sends" : "downloads"
+            try console.line(
+                Printable.text("\(transfer.transfer) \(verb) \(transfer.file ?? transfer.url)"))
+        } else if events == nil {
+            try console.print(json: transfer)
+        }
+        guard let events else { return }
+        try await TransferWatch(
+            client: client, console: console, events: events, transfer: transfer
+        ).follow()
+    }
+
+    /// The last part of the address's path, if it can be the name of a file.
+    private var defaultName: String? {
+        let address = url.prefix { $0 != "?" && $0 != "#" }
+        guard let server = address.firstRange(of: "://")?.upperBound,
+            let slash = address[server...].lastIndex(of: "/")
+        else { return nil }
+        let name = String(address[address.index(after: slash)...])
+        return name.isEmpty || name == "." || name == ".." ? nil : name
+    }
+
+    private func request(now: WallTime) throws -> TransferRequestMessage {
+        var message = TransferRequestMessage(url: url)
+        let given = upload ?? to ?? defaultName ?? ""
+        let path = given.hasPrefix("/") ? given : try DirectoryTree.realPath(of: ".") + "/" + given
+        let isThere = upload != nil ? !DirectoryTree.isMissing(path) : isDirectory(parentOf: path)
+        guard isThere, !DirectoryTree.isDirectory(path) else {
+            throw ValidationError(
+                upload != nil
+                    ? "There is no file \(path)."
+                    : DirectoryTree.isDirectory(path)
+                        ? "\(path) is a directory. Name a file in it with --to."
+                        : "There is no directory for \(path). Create it first.")
+        }
+        message.file = path
+        message.direction = upload == nil ? .download : .upload
+        message.bundle = bundle
+        message.method = method
+        message.headers = header.isEmpty ? nil : header
+        message.discretionary = discretionary ? true : nil
+        message.allowsMetered = unmetered ? false : nil
+        message.earliestBeginDate = earliest.map { Timestamp($0.time(from: now)) }
+        message.stallSeconds = stallTimeout
+        message.resourceSeconds = giveUpAfter
+        message.retrySeconds = retryDelay
+        return message
+    }
+
+    private func isDirectory(parentOf path: String) -> Bool {
+        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        return DirectoryTree.isDirectory(parent.isEmpty ? "/" : parent)
+    }
+
+    @Sendable private static func seconds(_ text: String) throws -> Double {
+        guard case .after(let duration)? = try? BeginDate(text: text) else {
+            throw ValidationError("Not a valid time: '\(text)'. Use a number and a unit, such as 30s or 2h.")
+        }
+        return Double(duration.wholeMilliseconds) / 1000
+    }
+}
+
+struct TransfersCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transfers", abstract: "Lists the transfers, the oldest first.",
+        discussion: """
+            The host remembers the last 1,000 transfers that have ended. The last column says why a transfer waits \
+            or failed.
+
+            Examples:
+              bgtask transfers
+              bgtask transfers --open
+              bgtask transfers --json
+            """)
+
+    @Flag(help: "List only transfers that have not ended.")
+    var open = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let transfers = try await client.transfers().filter { !open || $0.state != .ended }
+        if console.json { return try console.print(json: transfers) }
+        var table = Table("TRANSFER", "STATE", "DONE", "BYTES", "ATTEMPTS", "STARTED", "ADDRESS", "WHY")
+        for row in transfers {
+            table.add(
+                row.transfer.description, row.outcome?.rawValue ?? row.state.rawValue, row.percent,
+                row.bytes, "\(row.attempts)", Wording.relative(row.submittedAt, to: console.now), row.url,
+                row.why(at: console.now))
+        }
+        try console.print(table, ifEmpty: "There are no transfers.")
+    }
+}
+
+extension TransferMessage {
+    /// `45 %`; empty if the length is not known.
+    var percent: String {
+        guard let total, total > 0 else { return "" }
+        return "\(Int(Double(completed) / Double(total) * 100)) %"
+    }
+
+    /// `1.5 MiB of 3 MiB`.
+    var bytes: String {
+        Wording.bytes(completed) + (total.map { " of \(Wording.bytes($0))" } ?? "")
+    }
+
+    /// Why the transfer waits or failed; empty if it does neither.
+    func why(at now: WallTime) -> String {
+        if state == .waiting, let veto = vetoes?.first {
+            return Wording.blocking([veto], now: now).first ?? ""
+        }
+        guard outcome != .succeeded, let failure else { return "" }
+        let next = notBefore.map { "; next attempt \(Wording.relative($0, to: now))" } ?? ""
+        return failure.message + (state == .waiting ? next : "")
+    }
+}

@@ -1,0 +1,41 @@
+import ControlWire
+import Hummingbird
+import TaskModel
+
+/// The routes of transfers: begin one, list and show them, and cancel one.
+struct TransferRoutes {
+    let host: any HostControl
+    let limits: ControlServer.Limits
+
+    func add(to routes: RouteTable) {
+        routes.get("transfers") { _, _ in
+            try await Response.json(host.transfers().map { TransferMessage($0) })
+        }
+        routes.get("transfers/:transfer") { _, context in
+            let id = try ClientText.transfer(context.parameters.require("transfer"))
+            return try await Response.json(TransferMessage(host.transfer(id)))
+        }
+        routes.post("transfers") { request, context in
+            let message = try await request.message(
+                TransferRequestMessage.self, context: context, limits: limits)
+            let transfer = try await host.transfer(message.request())
+            return try Response.json(TransferMessage(transfer), status: .created)
+        }
+        routes.delete("transfers/:transfer") { request, context in
+            try await request.requireNoBody(context: context, limits: limits)
+            let id = try ClientText.transfer(context.parameters.require("transfer"))
+            return try await Response.json(TransferMessage(host.cancelTransfer(id)))
+        }
+    }
+}
+
+extension ClientText {
+    static func transfer(_ text: String) throws -> TransferID {
+        guard let id = TransferID(text) else {
+            throw invalid(
+                text, "this is not the number of a transfer",
+                remedy: "Give a transfer as 'bgtask transfers' shows it, such as T17")
+        }
+        return id
+    }
+}

@@ -1,0 +1,273 @@
+import Scheduling
+public import TaskModel
+
+/// An order to the part of the host that makes transfers.
+public enum TransferCommand: Equatable, Sendable {
+    /// Begin an attempt; answered by reports, the last of which is
+    /// ``TransferReport/ended(_:_:received:sent:)``.
+    case begin(Transfer)
+    /// Stop an attempt; it ends as `cancelled`.
+    case cancel(TransferID)
+    /// Put a complete file into its place; answered by ``TransferReport/delivered(_:_:)``.
+    case deliver(Transfer)
+    /// Remove the files of a transfer.
+    case remove(TransferID)
+}
+
+/// Transfers that the host makes itself, apart from its launches.
+extension HostCore {
+    // MARK: Calls
+
+    mutating func beginTransfer(_ request: TransferRequest, _ call: CallID) {
+        guard phase == .serving else { return refuse(call, notServing("bgtaskd")) }
+        if let problem = request.problem {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .invalidRequest, subject: request.url, finding: problem.finding,
+                    remedy: problem.remedy))
+        }
+        lastTransfer += 1
+        let transfer = Transfer(
+            id: TransferID(rawValue: lastTransfer), request: request, submittedAt: now.wall.rounded)
+        store(.saveTransfer(transfer), .acceptTransfer(transfer, call))
+    }
+
+    mutating func cancelTransfer(_ id: TransferID, _ call: CallID) {
+        guard var transfer = transfers[id] else {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notFound, subject: "\(id)", finding: "the host knows no such transfer",
+                    remedy: "To list the transfers: bgtask transfers"))
+        }
+        guard transfer.state != .ended else {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notFound, subject: "\(id)", finding: "the transfer has ended already",
+                    remedy: "To see how it ended: bgtask transfers"))
+        }
+        if transfer.state == .running { emit(.transfer(.cancel(id))) }
+        transfer.failure = TransferFailure(.cancelled, "a user cancelled it")
+        transfer.conclude(.cancelled, at: now.wall)
+        conclude(transfer, call)
+    }
+
+    mutating func transferAccepted(
+        _ transfer: Transfer, _ call: CallID, _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
+        if case .failure(let refusal) = result { return refuse(call, refusal.asSubmissionError) }
+        put(transfer)
+        answer(call, .transfer(transfer))
+    }
+
+    // MARK: Reports
+
+    mutating func take(_ report: TransferReport) {
+        switch report {
+        case .response(let id, let response, let total):
+            guard var transfer = transfers[id], transfer.state == .running else { return }
+            transfer.response = response
+            transfer.total = total ?? transfer.total
+            put(transfer)
+        case .progress(let id, let completed, let total, let received, let sent):
+            guard var transfer = transfers[id], transfer.state == .running else { return }
+            count(&transfer, received: received, sent: sent)
+            transfer.completed = completed
+            transfer.total = total ?? transfer.total
+            put(transfer)
+        case .ended(let id, let end, let received, let sent):
+            guard var transfer = transfers[id], transfer.state == .running else { return }
+            count(&transfer, received: received, sent: sent)
+            let furthest = transferMarks.removeValue(forKey: id)
+            let reached = end.completed ?? transfer.completed
+            let step = transfer.end(
+                end, progressed: reached > furthest?.begun ?? 0 && transfer.request.direction == .download,
+                at: now.wall)
+            follow(step, transfer)
+        case .delivered(let id, let problem):
+            guard var transfer = transfers[id], transfer.state == .finishing else { return }
+            let step = transfer.deliver(problem, at: now.wall)
+            follow(step, transfer)
+        }
+    }
+
+    private mutating func follow(_ step: Transfer.Step, _ transfer: Transfer) {
+        switch step {
+        case .deliver:
+            put(transfer)
+            emit(.transfer(.deliver(transfer)))
+        case .wait:
+            put(transfer)
+            save(transfer)
+        case .end: conclude(transfer)
+        }
+    }
+
+    /// Counts the new bytes of an attempt for its bundle.
+    private mutating func count(_ transfer: inout Transfer, received: Int64, sent: Int64) {
+        guard var mark = transferMarks[transfer.id] else { return }
+        let (more, moreSent) = (max(0, received - mark.received), max(0, sent - mark.sent))
+        (mark.received, mark.sent) = (max(received, mark.received), max(sent, mark.sent))
+        transferMarks[transfer.id] = mark
+        guard more > 0 || moreSent > 0 else { return }
+        transfer.received += more
+        transfer.sent += moreSent
+        let network = conditions.network.value
+        transferUse[transfer.request.bundle, default: TransferUse()].add(
+            received: more, sent: moreSent, isMetered: network == .metered || network == .constrained,
+            on: day(of: now.wall))
+        changedTransferUse.insert(transfer.request.bundle)
+    }
+
+    // MARK: Beginning
+
+    /// Restores the transfers of the store; those that were under way wait again.
+    mutating func restoreTransfers(_ facts: StoredFacts) {
+        lastTransfer = facts.lastTransfer
+        transferUse = facts.transferUse
+        for stored in facts.transfers.sorted(by: { $0.id < $1.id }) {
+            var transfer = stored
+            if transfer.state != .ended { transfer.state = .waiting }
+            for id in transfers.put(transfer, at: now.wall) { forget(id) }
+        }
+    }
+
+    /// Begins the transfers that may begin, and stops those that may not go on.
+    mutating func runTransfers() {
+        guard transfers.hasOpen, phase == .serving else { return }
+        for var transfer in transfers.takeOverdue(at: now.wall) {
+            if transfer.state == .running { emit(.transfer(.cancel(transfer.id))) }
+            transfer.expire(at: now.wall)
+            conclude(transfer)
+        }
+        var answers: [TransferBook.Lane: Bool] = [:]
+        func may(_ transfer: Transfer) -> Bool {
+            let lane = TransferBook.Lane(transfer.request)
+            if let answer = answers[lane] { return answer }
+            let answer = !scheduler.holds(transfer.request, at: now)
+            answers[lane] = answer
+            return answer
+        }
+        for id in transfers.running.sorted() {
+            guard let transfer = transfers[id], !stoppedTransfers.contains(id), !may(transfer) else {
+                continue
+            }
+            stoppedTransfers.insert(id)
+            emit(.transfer(.cancel(id)))
+        }
+        while var transfer = transfers.next(at: now.wall, may) {
+            transfer.begin()
+            transferMarks[transfer.id] = TransferMark(begun: transfer.completed)
+            stoppedTransfers.remove(transfer.id)
+            put(transfer)
+            emit(.transfer(.begin(transfer)))
+        }
+    }
+
+    /// The verdicts about the next attempt of each transfer, oldest first.
+    public func explainedTransfers(at now: Moment) -> [ExplainedTransfer] {
+        transfers.all.map { explained($0, at: now) }
+    }
+
+    /// One transfer with its verdicts; `nil` if the host does not know it.
+    public func explainedTransfer(_ id: TransferID, at now: Moment) -> ExplainedTransfer? {
+        transfers[id].map { explained($0, at: now) }
+    }
+
+    private func explained(_ transfer: Transfer, at now: Moment) -> ExplainedTransfer {
+        ExplainedTransfer(
+            transfer: transfer,
+            vetoes: transfer.state == .waiting
+                ? scheduler.verdicts(of: transfer.request, at: now).filter(\.isVeto) : [])
+    }
+
+    /// What the host knows of a bundle.
+    func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
+        var facts = scheduler.facts(of: bundle, at: now)
+        facts.transferredToday = transferUse[bundle].map { $0.days[day(of: now.wall)] ?? TransferBytes() }
+        return facts
+    }
+
+    /// The local day of a time, as days since 1970.
+    private func day(of time: WallTime) -> Int64 {
+        (time.wholeSeconds + (localTimeOffset ?? .zero).components.seconds) / 86_400
+    }
+
+    // MARK: Storing
+
+    /// Replaces a transfer and publishes its change.
+    private mutating func put(_ transfer: Transfer) {
+        for id in transfers.put(transfer, at: now.wall) { forget(id) }
+        emit(.publish(.transferChanged(transfer)))
+    }
+
+    /// Ends a transfer: its followers and the caller learn of it when it is durable.
+    private mutating func conclude(_ transfer: Transfer, _ call: CallID? = nil) {
+        transferMarks[transfer.id] = nil
+        stoppedTransfers.remove(transfer.id)
+        for id in transfers.put(transfer, at: now.wall) { forget(id) }
+        let level: LogLine.Level = transfer.outcome == .failed ? .warning : .info
+        log(
+            level,
+            "\(transfer.id) \(transfer.outcome?.rawValue ?? ""): \(transfer.request.url)"
+                + (transfer.failure.map { ": \($0.message)" } ?? ""))
+        store(.saveTransfer(transfer), .endTransfer(transfer, call))
+        saveTransferUse()
+    }
+
+    private mutating func save(_ transfer: Transfer) {
+        store(.saveTransfer(transfer), .transfer(transfer.id))
+        saveTransferUse()
+    }
+
+    private mutating func saveTransferUse() {
+        for bundle in changedTransferUse.sorted() {
+            if let use = transferUse[bundle] {
+                store(.remember(.transferUse(bundle, use)), .fact("the bytes of \(bundle)'s transfers"))
+            }
+        }
+        changedTransferUse = []
+    }
+
+    private mutating func forget(_ id: TransferID) {
+        store(.removeTransfer(id), .fact("that \(id) is forgotten"))
+        emit(.transfer(.remove(id)))
+    }
+
+    mutating func transferEnded(
+        _ transfer: Transfer, _ call: CallID?, _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
+        if case .failure(let refusal) = result {
+            log(.error, "the end of \(transfer.id) could not be stored yet: \(refusal)")
+            if let call { refuse(call, refusal.asSubmissionError) }
+            unsavedTransfers.append(transfer)
+            nextRetry = nextRetry ?? now.boot + Self.storeRetryDelay
+            return
+        }
+        emit(.publish(.transferChanged(transfer)))
+        // Without a place of its own, the file stays in the transfer's directory.
+        if transfer.outcome != .succeeded || transfer.request.file != nil {
+            emit(.transfer(.remove(transfer.id)))
+        }
+        if let call { answer(call, .transfer(transfer)) }
+    }
+
+    /// Writes the ends again that could not be stored.
+    mutating func retryTransferEnds() {
+        let waiting = unsavedTransfers
+        unsavedTransfers = []
+        for transfer in waiting { store(.saveTransfer(transfer), .endTransfer(transfer, nil)) }
+    }
+}
+
+/// How far an attempt was when it began, and which of its bytes are counted.
+struct TransferMark: Sendable {
+    /// The bytes of the file at the beginning.
+    let begun: Int64
+    /// The counted bytes that were received.
+    var received: Int64 = 0
+    /// The counted bytes that were sent.
+    var sent: Int64 = 0
+}

@@ -1,0 +1,105 @@
+import TaskModel
+
+/// The life of a transfer: how its state changes with the reports about it.
+extension Transfer {
+    /// What the host does after an attempt has ended.
+    enum Step: Equatable {
+        /// The file must be put into its place.
+        case deliver
+        /// The transfer waits for another attempt.
+        case wait
+        /// The transfer has ended.
+        case end
+    }
+
+    /// Begins an attempt.
+    mutating func begin() {
+        state = .running
+        attempts += 1
+        notBefore = nil
+    }
+
+    /// Handles the end of an attempt.
+    ///
+    /// - Parameters:
+    ///   - attempt: How it ended.
+    ///   - progressed: Whether the attempt brought a byte that was not there before.
+    ///   - now: The present time.
+    /// - Returns: What follows.
+    mutating func end(_ attempt: TransferAttemptEnd, progressed: Bool, at now: WallTime) -> Step {
+        if let completed = attempt.completed, request.direction == .download { self.completed = completed }
+        failure = attempt.failure
+        switch attempt.kind {
+        case .finished:
+            failures = 0
+            failure = nil
+            total = request.direction == .download ? completed : total
+            if request.direction == .upload { completed = total ?? completed }
+            guard request.direction == .download, request.file != nil else {
+                return conclude(.succeeded, at: now)
+            }
+            state = .finishing
+            return .deliver
+        case .answered: return conclude(.refused, at: now)
+        case .refused: return conclude(.failed, at: now)
+        case .faulty, .busy:
+            return wait(progressed: progressed, atLeast: attempt.retryAfter ?? .zero, at: now)
+        case .lost:
+            // The first losses are those of a program that someone killed; then the transfer itself may be
+            // the cause.
+            if progressed || failures < 2 {
+                failures += progressed ? 0 : 1
+                state = .waiting
+                return .wait
+            }
+            return wait(progressed: false, atLeast: .zero, at: now)
+        case .cancelled:
+            // The host stopped the attempt, because the conditions do not permit it any more.
+            state = .waiting
+            failure = nil
+            return .wait
+        }
+    }
+
+    /// Handles the result of putting the file into its place.
+    ///
+    /// - Parameters:
+    ///   - problem: Why the file could not be put there; `nil` if it is there.
+    ///   - now: The present time.
+    /// - Returns: What follows.
+    mutating func deliver(_ problem: TransferFailure?, at now: WallTime) -> Step {
+        guard let problem else { return conclude(.succeeded, at: now) }
+        failure = problem
+        return wait(progressed: false, atLeast: .zero, at: now)
+    }
+
+    /// Ends the transfer.
+    @discardableResult
+    mutating func conclude(_ outcome: TransferOutcome, at now: WallTime) -> Step {
+        state = .ended
+        self.outcome = outcome
+        endedAt = now.rounded
+        notBefore = nil
+        return .end
+    }
+
+    /// Ends the transfer because its time is over.
+    mutating func expire(at now: WallTime) {
+        let last = failure.map { "; the last attempt: \($0.message)" } ?? ""
+        failure = TransferFailure(
+            .timedOut, "it did not end within \(DurationText.format(request.resourceLimit))\(last)")
+        conclude(.failed, at: now)
+    }
+
+    /// Waits for the next attempt: longer with each attempt in a row that brought nothing.
+    private mutating func wait(progressed: Bool, atLeast least: Duration, at now: WallTime) -> Step {
+        failures = progressed ? 1 : failures + 1
+        let factor = 1 << min(failures - 1, 20)
+        let delay = min(request.retryDelay * factor, TransferRequest.longestRetryDelay)
+        // A server can't hold a transfer for longer than this, whatever it asks for.
+        let asked = min(least, .seconds(3600))
+        notBefore = (now + max(delay, asked)).rounded
+        state = .waiting
+        return .wait
+    }
+}

@@ -1,0 +1,55 @@
+import Dispatch
+import HostCore
+import LinuxSystem
+import Synchronization
+import TaskModel
+import Transferring
+
+/// Performs the core's orders about transfers, away from the host's thread.
+///
+/// Files are put into their places several at a time, because each waits for the disk, and copying a large one
+/// takes long. The core orders the next step of one transfer only after the end of the one before.
+final class TransferDesk: Sendable {
+    private let configuration: HostConfiguration
+    private let directories: StateDirectories
+    private let log: HostLog
+    private let inbox: Inbox
+    private let ordering = DispatchQueue(label: "bgtask.host.transfers")
+    private let delivering = DispatchQueue(label: "bgtask.host.delivering", attributes: .concurrent)
+    private let program = Mutex<TransferProgram?>(nil)
+
+    /// Creates a desk that puts reports into an inbox; it starts nothing.
+    init(configuration: HostConfiguration, directories: StateDirectories, log: HostLog, inbox: Inbox) {
+        self.configuration = configuration
+        self.directories = directories
+        self.log = log
+        self.inbox = inbox
+    }
+
+    /// Learns which layers of the sandbox this machine has; orders may come afterwards.
+    func begin(layers: Set<SandboxLayer>) {
+        let program = TransferProgram(
+            configuration: TransferProgram.Configuration(
+                programPath: configuration.transferPath, directory: directories.transfers, layers: layers),
+            report: { [inbox] in inbox.put(.transfer($0)) },
+            problem: { [log] in log.append(.warning, $0) })
+        self.program.withLock { $0 = program }
+    }
+
+    /// Performs an order; its result comes as an input.
+    func perform(_ command: TransferCommand) {
+        guard let program = program.withLock(\.self) else { return }
+        switch command {
+        case .begin(let transfer): ordering.async { program.begin(transfer) }
+        case .cancel(let id): ordering.async { program.cancel(id) }
+        case .deliver(let transfer): delivering.async { program.deliver(transfer) }
+        case .remove(let id): delivering.async { program.remove(id) }
+        }
+    }
+
+    /// Ends the program; its transfers go on when the host has started again.
+    func shutDown() {
+        guard let program = program.withLock(\.self) else { return }
+        ordering.async { program.shutDown() }
+    }
+}

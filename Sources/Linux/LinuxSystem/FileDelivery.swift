@@ -1,0 +1,87 @@
+import Glibc
+
+/// Puts complete files into their places.
+public enum FileDelivery {
+    /// Puts a file into its place: durable, and never visible in part.
+    ///
+    /// The source stays.
+    /// A file that is there already is replaced. If both places are on one file system, no byte is copied.
+    ///
+    /// - Parameters:
+    ///   - source: A file whose contents are durable.
+    ///   - place: The path of the new file; its directory must exist.
+    ///   - mark: A name for the temporary file in that directory, which no other delivery uses.
+    /// - Throws: The system call that failed; the temporary file is then removed.
+    public static func put(
+        _ source: String, at place: String, mark: String
+    ) throws(SystemCallError) {
+        let parent = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+        let directory = parent.isEmpty ? "/" : parent
+        let temporary = "\(directory)/.bgtask-\(mark)"
+        // One that is there was left by a host that died.
+        _ = unlink(temporary)
+        do {
+            if link(source, temporary) == 0 {
+                try retryingOnInterrupt("chmod", temporary) { chmod(temporary, 0o644) }
+            } else {
+                try copy(source, to: temporary)
+            }
+            try retryingOnInterrupt("rename", place) { rename(temporary, place) }
+            // A rename between two names of one file does nothing and keeps both.
+            _ = unlink(temporary)
+        } catch {
+            _ = unlink(temporary)
+            throw error
+        }
+        try syncDirectory(directory)
+    }
+
+    private static func copy(_ source: String, to copy: String) throws(SystemCallError) {
+        let from = OwnedDescriptor(
+            taking: try retryingOnInterrupt("open", source) { open(source, O_RDONLY | O_CLOEXEC) })
+        let to = OwnedDescriptor(
+            taking: try retryingOnInterrupt("open", copy) {
+                open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+            })
+        let (input, output) = (from.rawValue, to.rawValue)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try retryingOnInterrupt("read", source) {
+                read(input, buffer.baseAddress, buffer.count)
+            }
+            if count == 0 { break }
+            var written = 0
+            while written < count {
+                let offset = written
+                written += try retryingOnInterrupt("write", copy) {
+                    write(output, buffer.baseAddress?.advanced(by: offset), count - offset)
+                }
+            }
+        }
+        try retryingOnInterrupt("fsync", copy) { fsync(output) }
+    }
+}
+
+/// An open file to send.
+public final class SendingFile: Sendable {
+    let descriptor: OwnedDescriptor
+    /// The size when the file was opened, in bytes.
+    public let size: Int64
+
+    /// Opens a regular file.
+    ///
+    /// - Throws: The `open` or `fstat` that failed; `EINVAL` for anything but a regular file.
+    public init(_ path: String) throws(SystemCallError) {
+        let file = OwnedDescriptor(
+            taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })
+        let number = file.rawValue
+        var status = stat()
+        try retryingOnInterrupt("fstat", path) { fstat(number, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemCallError(call: "open", subject: path, code: EINVAL)
+        }
+        descriptor = file
+        size = Int64(status.st_size)
+    }
+}

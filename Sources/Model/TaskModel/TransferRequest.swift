@@ -1,0 +1,144 @@
+/// The store's number of a transfer, such as `T17`.
+public struct TransferID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+    /// The store's number, from 1.
+    public let rawValue: Int64
+
+    /// Makes an id from the store's number.
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// Parses text such as `T17`; returns `nil` for anything else.
+    public init?(_ text: String) {
+        guard text.hasPrefix("T"), let number = Int64(text.dropFirst()), number > 0 else { return nil }
+        rawValue = number
+    }
+
+    /// Decodes text such as `T17`.
+    public init(from decoder: any Decoder) throws {
+        let text = try String(from: decoder)
+        guard let id = Self(text) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "\(text) is not a transfer"))
+        }
+        self = id
+    }
+
+    /// Encodes the text.
+    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
+
+    /// The form `T17`.
+    public var description: String { "T\(rawValue)" }
+
+    /// Orders by age: a smaller number was accepted earlier.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A request for a transfer that the host makes, whatever happens to its client.
+public struct TransferRequest: Equatable, Sendable, Codable {
+    /// The direction of a transfer.
+    public enum Direction: String, Sendable, Codable, CaseIterable {
+        /// From the server into a file.
+        case download
+        /// From a file to the server.
+        case upload
+    }
+
+    /// The bundle that the transfer belongs to; its bytes count for it.
+    public var bundle: BundleIdentifier
+    /// The identifier of the background session; `nil` for a transfer of a command or a client.
+    public var session: String?
+    /// The number of the task within its session; `nil` without a session.
+    public var taskIdentifier: Int?
+    /// The direction.
+    public var direction: Direction
+    /// The address; only `http` and `https` are permitted, also after redirects.
+    public var url: String
+    /// The method; `nil` means GET for a download and PUT for an upload.
+    public var method: String?
+    /// Further header lines, each as `Name: value`.
+    public var headers: [String] = []
+    /// The absolute path of the file to send, or of the file that a download creates or replaces.
+    ///
+    /// With `nil`, the host keeps a downloaded file in the transfer's own directory.
+    public var file: String?
+    /// Whether the transfer waits for external power and an unmetered network.
+    public var isDiscretionary = false
+    /// Whether a metered network may be used.
+    public var allowsMetered = true
+    /// Whether the network may be used in low-data mode.
+    public var allowsConstrained = true
+    /// The transfer does not begin before this time; `nil` if it may begin now.
+    public var earliestBeginDate: WallTime?
+    /// The number of bytes that the client expects to send; `nil` if it does not know.
+    public var expectedToSend: Int64?
+    /// The number of bytes that the client expects to receive; `nil` if it does not know.
+    public var expectedToReceive: Int64?
+    /// The longest time without a byte before an attempt fails: 60 s, as in Apple's sessions.
+    public var stallLimit = Duration.seconds(60)
+    /// The longest time from the acceptance to the end: 7 days, as in Apple's sessions.
+    public var resourceLimit = Duration.seconds(7 * 86_400)
+    /// The wait after the first failed attempt in a row: 5 s.
+    ///
+    /// It doubles with each further one, up to ``longestRetryDelay``.
+    public var retryDelay = Duration.seconds(5)
+
+    /// The longest wait between two attempts: 15 min.
+    ///
+    /// Our choice: a server that is down for a day is asked about 100 times.
+    public static let longestRetryDelay = Duration.seconds(900)
+
+    /// Creates an immediate transfer with the standard limits.
+    public init(bundle: BundleIdentifier, direction: Direction, url: String) {
+        self.bundle = bundle
+        self.direction = direction
+        self.url = url
+    }
+
+    /// The server in the form `host:port` or `host`, in lower case; the whole text if the address has no
+    /// server.
+    public var server: String {
+        guard let begin = url.firstRange(of: "://")?.upperBound else { return url }
+        let authority = url[begin...].prefix { !"/?#".contains($0) }
+        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
+        return host.lowercased()
+    }
+
+    /// What is wrong with the request, and what to write instead; `nil` if nothing is.
+    public var problem: (finding: String, remedy: String)? {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        if url.utf8.count > 8000 { return ("the address is longer than 8,000 bytes", "Give a shorter one") }
+        if !["http", "https"].contains(scheme) || server.isEmpty || server == url {
+            return (
+                "the address is not one of http or https",
+                "Give an address such as https://example.com/file"
+            )
+        }
+        if url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+            return ("the address contains a space or a control character", "Write it as %20")
+        }
+        if let header = headers.first(where: { !Self.isHeader($0) }) {
+            return ("'\(header)' is not a header line", "Write it as 'Name: value'")
+        }
+        if headers.reduce(0, { $0 + $1.utf8.count }) > 32_768 {
+            return ("the header lines have more than 32 KiB", "Send fewer or shorter ones")
+        }
+        if let method,
+            !method.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) || method.isEmpty
+                || method.utf8.count > 32
+        {
+            return ("'\(method)' is not a method", "Give one such as PUT or POST")
+        }
+        if direction == .upload, file == nil { return ("an upload needs a file", "Name the file to send") }
+        if let file, !file.hasPrefix("/") { return ("'\(file)' is not an absolute path", "Begin it with /") }
+        if stallLimit <= .zero || resourceLimit <= .zero || retryDelay < .zero {
+            return ("a limit of time is not positive", "Give a longer time")
+        }
+        return nil
+    }
+
+    private static func isHeader(_ line: String) -> Bool {
+        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else {
+            return false
+        }
+        return line.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !line[..<colon].contains(" ")
+    }
+}

@@ -1,0 +1,322 @@
+#include "fetch.h"
+#include "answer.h"
+#include "partial.h"
+#include "sync.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* How often a server may answer a request for the rest with other bytes before the attempt ends. */
+#define RESTARTS_MAX 3u
+/* After the first record, another one is written whenever this many steps have arrived. */
+#define STEPS_BETWEEN_RECORDS 64
+
+/* MARK: Callbacks */
+
+static void note_byte(struct transfer *transfer) {
+    transfer->last_byte = now_milliseconds();
+    transfer->has_news = true;
+}
+
+/* Forgets the file, if that is possible. */
+static bool discard(struct transfer *transfer) {
+    sync_settle(transfer);
+    if (partial_discard(&transfer->partial))
+        return true;
+    transfer_fail(transfer, RESULT_NETWORK, "the unfinished file can't be emptied: %s", strerror(errno));
+    return false;
+}
+
+/* Whether a 206 continues the file at hand. */
+static bool continues(const struct transfer *transfer) {
+    const struct answer *answer = &transfer->answer;
+    const struct partial *partial = &transfer->partial;
+    if (transfer->resumed_from == 0 || answer->first != transfer->resumed_from)
+        return false;
+    if (partial->total >= 0 && answer->total >= 0 && answer->total != partial->total)
+        return false;
+    if (partial->etag[0] != '\0' && answer->etag[0] != '\0' && strcmp(partial->etag, answer->etag) != 0)
+        return false;
+    return answer->length < 0 || answer->total < 0 || answer->first + answer->length == answer->total;
+}
+
+/* Handles the end of the header lines of a response that is not a redirect: decides where its body goes. */
+static bool accept_answer(struct transfer *transfer) {
+    const struct answer *answer = &transfer->answer;
+    struct partial *partial = &transfer->partial;
+    if (transfer->is_upload || !answer_is_success(answer)) {
+        // The bytes so far can't be the beginning of another length.
+        if (answer->status == 416 && transfer->resumed_from > 0)
+            transfer->must_restart = true;
+        return !transfer->must_restart;
+    }
+    if (answer->status == 206) {
+        if (continues(transfer)) {
+            if (partial->total < 0)
+                partial->total = answer->total;
+            return true;
+        }
+        transfer->must_restart = transfer->resumed_from > 0;
+        if (!transfer->must_restart)
+            transfer_fail(transfer, RESULT_NETWORK,
+                          "the server sent a part of the file, although the request was for all of it");
+        return false;
+    }
+    if (partial->size > 0 && !discard(transfer))
+        return false;
+    partial->total = answer->length;
+    memcpy(partial->etag, answer->etag, sizeof(partial->etag));
+    memcpy(partial->modified, answer->modified, sizeof(partial->modified));
+    return true;
+}
+
+static size_t on_header(char *line, size_t one, size_t length, void *context) {
+    struct transfer *transfer = context;
+    (void)one;
+    note_byte(transfer);
+    const char *violation = answer_line(&transfer->answer, line, length);
+    if (violation != NULL) {
+        transfer_fail(transfer, RESULT_REFUSED, "%s", violation);
+        return 0;
+    }
+    const struct answer *answer = &transfer->answer;
+    bool is_final = answer->is_complete && answer->status >= 200 && !answer->is_redirect;
+    return !is_final || accept_answer(transfer) ? length : 0;
+}
+
+static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
+    struct transfer *transfer = context;
+    struct partial *partial = &transfer->partial;
+    (void)one;
+    note_byte(transfer);
+    transfer->received += (int64_t)length;
+    // Only the body of a successful download is kept.
+    if (transfer->is_upload || !answer_is_success(&transfer->answer))
+        return length;
+    if (!partial_append(partial, bytes, length)) {
+        transfer_fail(transfer, RESULT_NETWORK, "the file can't be written: %s", strerror(errno));
+        return 0;
+    }
+    int64_t step = transfer->record_step * (partial->has_record ? STEPS_BETWEEN_RECORDS : 1);
+    bool has_validator = partial->etag[0] != '\0' || partial->modified[0] != '\0';
+    if (has_validator && !transfer->is_syncing && partial->size - partial->recorded >= step) {
+        partial->has_record = true;
+        partial->recorded = partial->size;
+        sync_add(transfer, SYNC_RECORD);
+    }
+    return length;
+}
+
+static size_t on_upload(char *buffer, size_t one, size_t size, void *context) {
+    struct transfer *transfer = context;
+    int64_t left = transfer->upload_length - transfer->upload_at;
+    (void)one;
+    if ((int64_t)size > left)
+        size = (size_t)left;
+    ssize_t count = size == 0 ? 0 : pread(transfer->upload, buffer, size, transfer->upload_at);
+    if (count < 0 || (count == 0 && size > 0)) {
+        transfer_fail(transfer, RESULT_REFUSED, "the file to send can't be read: %s",
+                      count < 0 ? strerror(errno) : "it has become shorter");
+        return CURL_READFUNC_ABORT;
+    }
+    transfer->upload_at += count;
+    transfer->sent += count;
+    note_byte(transfer);
+    return (size_t)count;
+}
+
+/* libcurl sends the file again after a redirect, or on another connection. */
+static int on_rewind(void *context, curl_off_t offset, int origin) {
+    struct transfer *transfer = context;
+    if (origin != SEEK_SET || offset < 0 || offset > transfer->upload_length)
+        return CURL_SEEKFUNC_FAIL;
+    transfer->upload_at = offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+/* MARK: The request */
+
+static bool has_header(const struct transfer *transfer, const char *name) {
+    size_t length = strlen(name);
+    for (const struct curl_slist *header = transfer->headers; header != NULL; header = header->next)
+        if (strncasecmp(header->data, name, length) == 0 && strchr(":;", header->data[length]) != NULL)
+            return true;
+    return false;
+}
+
+/* The header lines that belong to the program; they are added once. */
+static bool add_own_headers(struct transfer *transfer) {
+    struct curl_slist *list = transfer->headers;
+    if (!has_header(transfer, "Accept-Encoding")) {
+        // The rest of a file can be requested only of the file itself, not of a compressed form.
+        list = curl_slist_append(list, "Accept-Encoding: identity");
+        if (list == NULL)
+            return false;
+        transfer->headers = list;
+    }
+    return true;
+}
+
+/* Asks for the rest of the file. The server sends all of it if it has changed. */
+static bool ask_for_rest(struct transfer *transfer, struct curl_slist **headers) {
+    struct partial *partial = &transfer->partial;
+    char line[VALIDATOR_MAX + 64];
+    snprintf(line, sizeof(line), "Range: bytes=%" PRId64 "-", partial->size);
+    struct curl_slist *list = curl_slist_append(*headers, line);
+    if (list == NULL)
+        return false;
+    *headers = list;
+    snprintf(line, sizeof(line), "If-Range: %s",
+             partial->etag[0] != '\0' ? partial->etag : partial->modified);
+    return curl_slist_append(*headers, line) != NULL;
+}
+
+static void set_limits(struct transfer *transfer) {
+    CURL *handle = transfer->handle;
+    // Only these two schemes, also after a redirect.
+    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(handle, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
+    curl_easy_setopt(handle, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->stall_limit);
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 512L * 1024L);
+    curl_easy_setopt(handle, CURLOPT_USERAGENT, "bgtask");
+}
+
+static void set_callbacks(struct transfer *transfer) {
+    CURL *handle = transfer->handle;
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, transfer->error);
+    curl_easy_setopt(handle, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, transfer);
+    if (!transfer->is_upload)
+        return;
+    curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)transfer->upload_length);
+    curl_easy_setopt(handle, CURLOPT_READFUNCTION, on_upload);
+    curl_easy_setopt(handle, CURLOPT_READDATA, transfer);
+    curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, on_rewind);
+    curl_easy_setopt(handle, CURLOPT_SEEKDATA, transfer);
+    curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, 512L * 1024L);
+}
+
+bool fetch_begin(CURLM *multi, struct transfer *transfer) {
+    if (transfer->handle == NULL)
+        transfer->handle = curl_easy_init();
+    struct curl_slist *headers = NULL;
+    bool is_ready = transfer->handle != NULL && add_own_headers(transfer);
+    for (const struct curl_slist *line = transfer->headers; is_ready && line != NULL; line = line->next) {
+        struct curl_slist *list = curl_slist_append(headers, line->data);
+        is_ready = list != NULL;
+        headers = is_ready ? list : headers;
+    }
+    transfer->must_restart = false;
+    transfer->finding[0] = transfer->error[0] = '\0';
+    transfer->upload_at = 0;
+    answer_reset(&transfer->answer);
+    transfer->resumed_from = partial_can_resume(&transfer->partial) ? transfer->partial.size : 0;
+    if (is_ready && transfer->resumed_from > 0)
+        is_ready = ask_for_rest(transfer, &headers);
+    if (!is_ready) {
+        curl_slist_free_all(headers);
+        transfer_fail(transfer, RESULT_NETWORK, "there is no memory for the request");
+        return false;
+    }
+    curl_slist_free_all(transfer->sending);
+    transfer->sending = headers;
+    curl_easy_reset(transfer->handle);
+    curl_easy_setopt(transfer->handle, CURLOPT_URL, transfer->url);
+    set_limits(transfer);
+    set_callbacks(transfer);
+    if (strcmp(transfer->method, transfer->is_upload ? "PUT" : "GET") != 0)
+        curl_easy_setopt(transfer->handle, CURLOPT_CUSTOMREQUEST, transfer->method);
+    curl_easy_setopt(transfer->handle, CURLOPT_HTTPHEADER, headers);
+    transfer->last_byte = now_milliseconds();
+    CURLMcode code = curl_multi_add_handle(multi, transfer->handle);
+    transfer->is_added = code == CURLM_OK;
+    if (!transfer->is_added)
+        transfer_fail(transfer, RESULT_NETWORK, "libcurl refused the request: %s", curl_multi_strerror(code));
+    return transfer->is_added;
+}
+
+void fetch_stop(CURLM *multi, struct transfer *transfer) {
+    if (transfer->is_added)
+        curl_multi_remove_handle(multi, transfer->handle);
+    transfer->is_added = false;
+}
+
+/* MARK: The end */
+
+/* Whether another attempt would end in the same way. */
+static bool is_final(CURLcode code, const char *error) {
+    switch (code) {
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        // libcurl also uses this code if a response begins with something else, as after a wrong length.
+        return strncmp(error, "Received HTTP/", 14) != 0;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_TOO_MANY_REDIRECTS:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_BAD_FUNCTION_ARGUMENT:
+    case CURLE_LOGIN_DENIED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool complete_download(struct transfer *transfer) {
+    const struct partial *partial = &transfer->partial;
+    if (partial->total < 0 || partial->size == partial->total) {
+        transfer->result = RESULT_FINISHED;
+        return true;
+    }
+    transfer_fail(transfer, RESULT_NETWORK, "the server sent %" PRId64 " bytes of a file of %" PRId64,
+                  partial->size, partial->total);
+    discard(transfer);
+    return false;
+}
+
+bool fetch_ended(struct transfer *transfer, CURLcode code) {
+    transfer->code = code;
+    if (transfer->must_restart) {
+        if (++transfer->restarts <= RESTARTS_MAX && discard(transfer))
+            return false;
+        transfer->must_restart = false;
+        transfer_fail(transfer, RESULT_NETWORK,
+                      "the server answered %u requests for the rest of the file with other parts",
+                      transfer->restarts);
+        return false;
+    }
+    if (transfer->finding[0] != '\0')
+        return false;
+    if (code != CURLE_OK) {
+        const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);
+        transfer_fail(transfer, is_final(code, text) ? RESULT_REFUSED : RESULT_NETWORK, "%s", text);
+        return false;
+    }
+    if (answer_is_busy(&transfer->answer)) {
+        transfer_fail(transfer, RESULT_SERVER_BUSY, "the server answered with status %ld",
+                      transfer->answer.status);
+        return false;
+    }
+    if (!answer_is_success(&transfer->answer)) {
+        transfer_fail(transfer, RESULT_ANSWERED, "the server answered with status %ld",
+                      transfer->answer.status);
+        return false;
+    }
+    if (transfer->is_upload) {
+        transfer->result = RESULT_FINISHED;
+        return false;
+    }
+    return complete_download(transfer);
+}

@@ -1,0 +1,333 @@
+/* bgtask-transfer makes the host's transfers with libcurl, many in one process. bgtaskd starts it when there is
+ * work, as `bgtask-transfer DIRECTORY [LAYER...]`, and ends it by closing the socket at descriptor 3. Each
+ * transfer has a directory of its own in DIRECTORY, named by its number. The layers are those of the runner's
+ * sandbox. The program may be killed at any time: an order that is given again continues the download.
+ *
+ * Exit statuses: 0 if the host has gone, or if there was no transfer for 30 s; 64 for wrong arguments; 70 for
+ * a violation of the protocol; 71 if a system call or the sandbox failed. */
+#include "../bgtask-runner/sandbox.h"
+#include "confine.h"
+#include "fetch.h"
+#include "orders.h"
+#include "partial.h"
+#include "sync.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HOST_SOCKET 3
+/* How long the program stays without a transfer, in ms: its connections can be used again meanwhile. */
+#define IDLE_TIME 30000
+/* The largest number of descriptors that wait for their orders. */
+#define WAITING_FILES_MAX 64
+
+static CURLM *multi;
+static struct transfer *transfers;
+static struct outbox outbox;
+static int root;
+static int waiting_files[WAITING_FILES_MAX], waiting_count;
+
+/* MARK: Transfers */
+
+static struct transfer **find(uint64_t id) {
+    struct transfer **at = &transfers;
+    while (*at != NULL && (*at)->id != id)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Reports the end of a transfer and forgets it. */
+static void end(struct transfer *transfer) {
+    fetch_stop(multi, transfer);
+    sync_settle(transfer);
+    report_ended(&outbox, transfer);
+    struct transfer **at = find(transfer->id);
+    if (*at == transfer)
+        *at = transfer->next;
+    transfer_free(transfer);
+}
+
+static void begin(struct transfer *transfer) {
+    transfer->next = transfers;
+    transfers = transfer;
+    if (!transfer->is_upload) {
+        int64_t finished = -1;
+        if (!partial_open(&transfer->partial, root, transfer->id, &finished)) {
+            transfer_fail(transfer, RESULT_NETWORK, "the transfer's directory can't be used: %s",
+                          strerror(errno));
+            end(transfer);
+            return;
+        }
+        if (finished >= 0) {
+            // An earlier attempt finished the file, but was killed before its report.
+            transfer->partial.size = transfer->partial.total = finished;
+            transfer->result = RESULT_FINISHED;
+            end(transfer);
+            return;
+        }
+    }
+    if (!fetch_begin(multi, transfer))
+        end(transfer);
+}
+
+/* Makes the complete file durable; if a record is being written, this happens after it. */
+static void finish(struct transfer *transfer) {
+    transfer->is_complete = true;
+    if (!transfer->is_syncing && !sync_add(transfer, SYNC_FINISH)) {
+        transfer_fail(transfer, RESULT_NETWORK, "there is no memory to finish the file");
+        end(transfer);
+    }
+}
+
+static void take_results(void) {
+    struct sync_result result;
+    while (sync_take(&result)) {
+        struct transfer *transfer = result.transfer;
+        if (result.kind == SYNC_FINISH) {
+            if (result.code != 0)
+                transfer_fail(transfer, RESULT_NETWORK, "the file can't be made durable: %s",
+                              strerror(result.code));
+            end(transfer);
+        } else if (transfer->is_complete) {
+            finish(transfer);
+        }
+        // A record that could not be written costs only bytes: they are requested again after a crash.
+    }
+}
+
+static void take_ends(void) {
+    int left;
+    for (CURLMsg *message; (message = curl_multi_info_read(multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        CURLcode code = message->data.result;
+        struct transfer *transfer;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+        if (!transfer->has_reported_response && transfer->answer.is_complete) {
+            report_response(&outbox, transfer);
+            transfer->has_reported_response = true;
+        }
+        fetch_stop(multi, transfer);
+        if (fetch_ended(transfer, code))
+            finish(transfer);
+        else if (!transfer->must_restart || !fetch_begin(multi, transfer))
+            end(transfer);
+    }
+}
+
+/* Ends transfers without a byte for too long, and reports how far the others are. Returns the time until this
+ * must happen again, in ms. */
+static int check_times(void) {
+    int64_t now = now_milliseconds(), next = now + 60000;
+    for (struct transfer *transfer = transfers, *following; transfer != NULL; transfer = following) {
+        following = transfer->next;
+        if (!transfer->is_added)
+            continue;
+        bool is_final =
+            transfer->answer.is_complete && transfer->answer.status >= 200 && !transfer->answer.is_redirect;
+        if (is_final && !transfer->has_reported_response) {
+            report_response(&outbox, transfer);
+            transfer->has_reported_response = true;
+        }
+        if (now - transfer->last_byte >= transfer->stall_limit) {
+            transfer_fail(transfer, RESULT_NETWORK, "no byte came or went for %lld ms",
+                          (long long)transfer->stall_limit);
+            transfer->code = CURLE_OPERATION_TIMEDOUT;
+            end(transfer);
+            continue;
+        }
+        if (transfer->last_byte + transfer->stall_limit < next)
+            next = transfer->last_byte + transfer->stall_limit;
+        if (!transfer->has_news)
+            continue;
+        int64_t due = transfer->last_report + transfer->progress_interval;
+        if (due <= now) {
+            report_progress(&outbox, transfer);
+            transfer->last_report = now;
+            transfer->has_news = false;
+        } else if (due < next) {
+            next = due;
+        }
+    }
+    return next > now ? (int)(next - now) : 0;
+}
+
+/* MARK: The host */
+
+static int take_file(void) {
+    if (waiting_count == 0)
+        return -1;
+    int file = waiting_files[0];
+    memmove(waiting_files, waiting_files + 1, sizeof(int) * (size_t)--waiting_count);
+    return file;
+}
+
+/* Obeys an order; returns false if it violates the protocol. */
+static bool obey(const struct frame *frame) {
+    uint64_t id = body_number(frame->body, 1, 0);
+    if (frame->kind == TRANSFER_CANCEL) {
+        struct transfer *transfer = *find(id);
+        if (transfer == NULL) // it ended before the order arrived
+            return true;
+        transfer_fail(transfer, RESULT_CANCELLED, "the host cancelled it");
+        transfer->result = RESULT_CANCELLED;
+        end(transfer);
+        return true;
+    }
+    if (frame->kind != TRANSFER_BEGIN)
+        return false;
+    int upload = body_number(frame->body, 5, 0) != 0 ? take_file() : -1;
+    if (body_number(frame->body, 5, 0) != 0 && upload < 0)
+        return false;
+    struct transfer *transfer = *find(id) == NULL ? order_read(frame->body, upload) : NULL;
+    if (transfer == NULL) {
+        if (upload >= 0)
+            close(upload);
+        return false;
+    }
+    begin(transfer);
+    return true;
+}
+
+/* Receives bytes, and the files that come with them. Returns what recvmsg returns. */
+static ssize_t receive(uint8_t *at, size_t room) {
+    union {
+        char space[CMSG_SPACE(sizeof(int) * 16)];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec bytes = {at, room};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = control.space,
+                             .msg_controllen = sizeof(control.space)};
+    ssize_t count = recvmsg(HOST_SOCKET, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (count < 0)
+        return count;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part != NULL; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t found = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < found; i++) {
+            int file;
+            memcpy(&file, CMSG_DATA(part) + i * sizeof(int), sizeof(file));
+            if (waiting_count < WAITING_FILES_MAX)
+                waiting_files[waiting_count++] = file;
+            else
+                close(file);
+        }
+    }
+    return count;
+}
+
+/* Reads all orders that have arrived. Returns -1 to go on, or the exit status of the program. */
+static int read_host(void) {
+    static struct frame_reader reader;
+    for (;;) {
+        uint8_t *at;
+        size_t room = frame_reader_room(&reader, &at);
+        ssize_t count = receive(at, room);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return -1;
+        if (count <= 0)
+            return 0;
+        frame_reader_added(&reader, (size_t)count);
+        struct frame frame;
+        enum frame_status status;
+        while ((status = frame_reader_next(&reader, &frame)) == FRAME_READY)
+            if (!obey(&frame))
+                status = FRAME_VIOLATION, reader.violation = "an order does not fit";
+        if (status == FRAME_VIOLATION) {
+            fprintf(stderr, "bgtask-transfer: %s\n", reader.violation);
+            return 70;
+        }
+    }
+}
+
+/* MARK: The loop */
+
+static void wake(void) {
+    curl_multi_wakeup(multi);
+}
+
+static int run(void) {
+    int64_t idle_since = now_milliseconds();
+    for (;;) {
+        int running, ready;
+        curl_multi_perform(multi, &running);
+        take_ends();
+        take_results();
+        int timeout = check_times();
+        if (transfers != NULL || outbox_waits(&outbox))
+            idle_since = now_milliseconds();
+        else if (now_milliseconds() - idle_since >= IDLE_TIME)
+            return 0; // an order that comes now is given again to the next program
+        else if (timeout > IDLE_TIME)
+            timeout = IDLE_TIME;
+        struct curl_waitfd host = {.fd = HOST_SOCKET, .events = CURL_WAIT_POLLIN};
+        if (outbox_waits(&outbox))
+            host.events |= CURL_WAIT_POLLOUT;
+        curl_multi_poll(multi, &host, 1, timeout, &ready);
+        if (outbox_waits(&outbox) && !outbox_flush(&outbox))
+            return 0;
+        int status = read_host();
+        if (status >= 0)
+            return status;
+    }
+}
+
+static int fail(const char *step) {
+    fprintf(stderr, "bgtask-transfer: %s: %s\n", step, strerror(errno));
+    return 71;
+}
+
+int main(int count, char **arguments) {
+    unsigned layers = 0;
+    for (int i = 2; i < count; i++) {
+        unsigned layer = sandbox_layer_named(arguments[i]);
+        layers |= layer;
+        if (layer == 0)
+            count = 0;
+    }
+    if (count < 2) {
+        fprintf(stderr, "bgtask-transfer is not for direct use: bgtaskd starts it, as 'bgtask-transfer "
+                        "DIRECTORY [LAYER...]' with its socket at descriptor 3\n");
+        return 64;
+    }
+    // Signals from a terminal are for the host.
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    if (fcntl(HOST_SOCKET, F_SETFD, FD_CLOEXEC) != 0)
+        return fail("descriptor 3, the host's socket");
+    root = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return fail(arguments[1]);
+    // The program of a host that was killed may not have noticed that yet.
+    while (flock(root, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return fail("the lock of the directory");
+    partial_learn_boot();
+    (void)!nice(5); // after the host and its tasks
+    char finding[512];
+    if (!confine(layers, arguments[1], finding, sizeof(finding))) {
+        fprintf(stderr, "bgtask-transfer: %s\n", finding);
+        return 71;
+    }
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (multi = curl_multi_init()) == NULL)
+        return fail("libcurl");
+    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 6L);
+    if (!sync_start(wake))
+        return fail("a thread");
+    outbox.socket = HOST_SOCKET;
+    report_hello(&outbox, curl_version());
+    return run();
+}

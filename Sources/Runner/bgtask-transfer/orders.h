@@ -1,0 +1,35 @@
+/* The messages between the host and this program, as Documentation/Transfers.md describes them. They
+ * have the frames of the runner protocol. */
+#ifndef BGTASK_TRANSFER_ORDERS_H
+#define BGTASK_TRANSFER_ORDERS_H
+
+#include "../bgtask-runner/frames.h"
+#include "../bgtask-runner/outbox.h"
+#include "transfer.h"
+
+/** The version of the messages. */
+#define TRANSFER_PROTOCOL_VERSION 1u
+
+/** The kinds of messages, with the names in Documentation/Transfers.md. */
+enum transfer_message {
+    TRANSFER_BEGIN = 0x60,
+    TRANSFER_CANCEL = 0x61,
+    TRANSFER_HELLO = 0x68,
+    TRANSFER_RESPONSE = 0x69,
+    TRANSFER_PROGRESS = 0x6A,
+    TRANSFER_ENDED = 0x6B,
+};
+
+/** Queues the first message: the versions of the program and of libcurl. */
+void report_hello(struct outbox *outbox, const char *library);
+/** Queues the status and headers of a transfer's final response. */
+void report_response(struct outbox *outbox, const struct transfer *transfer);
+/** Queues how far a transfer is. */
+void report_progress(struct outbox *outbox, const struct transfer *transfer);
+/** Queues the end of an attempt. */
+void report_ended(struct outbox *outbox, const struct transfer *transfer);
+
+/** Makes a transfer from a *begin* message; `upload` is its file, or -1. NULL if there is no memory. */
+struct transfer *order_read(struct body body, int upload);
+
+#endif

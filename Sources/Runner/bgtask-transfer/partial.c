@@ -1,0 +1,174 @@
+#include "partial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char boot[64];
+
+void partial_learn_boot(void) {
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, boot, sizeof(boot) - 1);
+    if (file >= 0)
+        close(file);
+    boot[length > 0 ? length : 0] = '\0';
+    boot[strcspn(boot, "\n")] = '\0';
+}
+
+/* MARK: The record */
+
+static bool write_all(int file, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(file, text, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        text += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* Closes a file without changing errno. */
+static void close_quietly(int file) {
+    int code = errno;
+    close(file);
+    errno = code;
+}
+
+bool partial_record(const struct partial *partial, int64_t size) {
+    if (fdatasync(partial->file) != 0)
+        return false;
+    char text[VALIDATOR_MAX + 512];
+    int length =
+        snprintf(text, sizeof(text),
+                 "bgtask-transfer 1\nboot %s\nsynced %" PRId64 "\ntotal %" PRId64 "\netag %s\nmodified %s\n",
+                 boot, size, partial->total, partial->etag, partial->modified);
+    int file =
+        openat(partial->directory, "resume.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    bool done = write_all(file, text, (size_t)length) && fdatasync(file) == 0;
+    close_quietly(file);
+    return done && renameat(partial->directory, "resume.new", partial->directory, "resume") == 0;
+}
+
+/* Finds the value of a line; false if the line is missing. */
+static bool read_line(const char *text, const char *name, char *value, size_t size) {
+    size_t length = strlen(name);
+    for (const char *line = text; line != NULL && *line != '\0';) {
+        const char *end = strchr(line, '\n');
+        if (end == NULL)
+            return false;
+        if (strncmp(line, name, length) == 0 && line[length] == ' ' &&
+            (size_t)(end - line) - length - 1 < size) {
+            size_t count = (size_t)(end - line) - length - 1;
+            memcpy(value, line + length + 1, count);
+            value[count] = '\0';
+            return true;
+        }
+        line = end + 1;
+    }
+    return false;
+}
+
+/* Reads the record; returns how many bytes of the unfinished file are certain. */
+static int64_t read_record(struct partial *partial, int64_t size) {
+    char text[VALIDATOR_MAX + 512], number[32], recorded_boot[64];
+    int file = openat(partial->directory, "resume", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t length = read(file, text, sizeof(text) - 1);
+    close(file);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    if (strncmp(text, "bgtask-transfer 1\n", 18) != 0 ||
+        !read_line(text, "boot", recorded_boot, sizeof(recorded_boot)) ||
+        !read_line(text, "etag", partial->etag, sizeof(partial->etag)) ||
+        !read_line(text, "modified", partial->modified, sizeof(partial->modified)) ||
+        !read_line(text, "total", number, sizeof(number)))
+        return 0;
+    partial->total = strtoll(number, NULL, 10);
+    if (!read_line(text, "synced", number, sizeof(number)))
+        return 0;
+    partial->has_record = true;
+    int64_t synced = strtoll(number, NULL, 10);
+    bool is_same_boot = boot[0] != '\0' && strcmp(boot, recorded_boot) == 0;
+    return is_same_boot || synced > size ? size : synced;
+}
+
+/* MARK: The file */
+
+bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished) {
+    char name[24];
+    snprintf(name, sizeof(name), "%" PRIu64, id);
+    partial->directory = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (partial->directory < 0)
+        return false;
+    struct stat status;
+    if (fstatat(partial->directory, "data", &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        *finished = status.st_size;
+        return true;
+    }
+    partial->file = openat(partial->directory, "part", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (partial->file < 0 || fstat(partial->file, &status) != 0)
+        return false;
+    if (status.st_size == 0)
+        return true;
+    int64_t certain = read_record(partial, status.st_size);
+    bool is_resumable = certain > 0 && (partial->etag[0] != '\0' || partial->modified[0] != '\0') &&
+                        (partial->total < 0 || certain <= partial->total);
+    if (!is_resumable)
+        return partial_discard(partial);
+    partial->size = partial->recorded = certain;
+    return ftruncate(partial->file, certain) == 0 && lseek(partial->file, certain, SEEK_SET) == certain;
+}
+
+bool partial_can_resume(const struct partial *partial) {
+    return partial->size > 0 && (partial->etag[0] != '\0' || partial->modified[0] != '\0');
+}
+
+bool partial_discard(struct partial *partial) {
+    // The record goes first, and durably, because it must never describe other bytes.
+    if (unlinkat(partial->directory, "resume", 0) == 0) {
+        if (fsync(partial->directory) != 0)
+            return false;
+    } else if (errno != ENOENT) {
+        return false;
+    }
+    partial->size = partial->recorded = 0;
+    partial->total = -1;
+    partial->etag[0] = partial->modified[0] = '\0';
+    partial->has_record = false;
+    return ftruncate(partial->file, 0) == 0 && lseek(partial->file, 0, SEEK_SET) == 0;
+}
+
+bool partial_append(struct partial *partial, const void *bytes, size_t length) {
+    const char *at = bytes;
+    while (length > 0) {
+        ssize_t written = write(partial->file, at, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        partial->size += written;
+        at += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+bool partial_finish(const struct partial *partial) {
+    if (fsync(partial->file) != 0 || renameat(partial->directory, "part", partial->directory, "data") != 0)
+        return false;
+    if (partial->has_record && unlinkat(partial->directory, "resume", 0) != 0 && errno != ENOENT)
+        return false;
+    return fsync(partial->directory) == 0;
+}

@@ -1,0 +1,34 @@
+/* The file of a download, in the transfer's own directory:
+ *
+ * - `part`: what has arrived;
+ * - `resume`: what the server said about the file, and how many bytes are on the disk; missing for small
+ *   files;
+ * - `data`: the complete file, which is durable under this name.
+ *
+ * A killed program leaves a `part` that is right as far as it is long. After a crash of the machine, only the
+ * bytes that `resume` counts are certain. */
+#ifndef BGTASK_TRANSFER_PARTIAL_H
+#define BGTASK_TRANSFER_PARTIAL_H
+
+#include "transfer.h"
+
+/** Remembers the boot of the machine; call it before the sandbox applies. */
+void partial_learn_boot(void);
+/** Opens the directory and what an earlier attempt left. `*finished` becomes the size of the complete file, if
+ *  there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
+bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished);
+/** Whether the rest can be requested instead of the whole file. */
+bool partial_can_resume(const struct partial *partial);
+/** Forgets everything that has arrived. On failure, returns false, with errno set. */
+bool partial_discard(struct partial *partial);
+/** Appends bytes. On failure, returns false, with errno set. */
+bool partial_append(struct partial *partial, const void *bytes, size_t length);
+
+/* The functions below wait for the disk, so a thread of their own calls them. */
+
+/** Makes the first `size` bytes durable, and then the record about them. */
+bool partial_record(const struct partial *partial, int64_t size);
+/** Makes the file durable, then gives it its final name, and makes that durable, too. */
+bool partial_finish(const struct partial *partial);
+
+#endif

@@ -1,0 +1,41 @@
+#include "transfer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+void transfer_free(struct transfer *transfer) {
+    if (transfer == NULL)
+        return;
+    curl_easy_cleanup(transfer->handle);
+    curl_slist_free_all(transfer->headers);
+    curl_slist_free_all(transfer->sending);
+    if (transfer->upload >= 0)
+        close(transfer->upload);
+    if (transfer->partial.file >= 0)
+        close(transfer->partial.file);
+    if (transfer->partial.directory >= 0)
+        close(transfer->partial.directory);
+    free(transfer->answer.lines);
+    free(transfer->url);
+    free(transfer->method);
+    free(transfer);
+}
+
+void transfer_fail(struct transfer *transfer, enum result result, const char *format, ...) {
+    if (transfer->finding[0] != '\0')
+        return;
+    transfer->result = result;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(transfer->finding, sizeof(transfer->finding), format, arguments);
+    va_end(arguments);
+}
+
+int64_t now_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

@@ -1,0 +1,98 @@
+/* One transfer: what the host ordered, and how far its attempt is. */
+#ifndef BGTASK_TRANSFER_TRANSFER_H
+#define BGTASK_TRANSFER_TRANSFER_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** How an attempt ended; the values are those of the message *ended*. */
+enum result {
+    RESULT_FINISHED = 0,    /**< The file is complete and durable, or the upload was accepted. */
+    RESULT_ANSWERED = 1,    /**< The server's final response is not a success; no file. */
+    RESULT_NETWORK = 2,     /**< A fault of the network, the server or the disk; try again. */
+    RESULT_SERVER_BUSY = 3, /**< The server asked for another attempt: 5xx, 408, 425 or 429. */
+    RESULT_REFUSED = 4,     /**< Another attempt would fail in the same way. */
+    RESULT_CANCELLED = 5,   /**< The host cancelled it. */
+};
+
+/** The largest size of all header lines of one response, in bytes. */
+#define HEADER_BYTES_MAX (48u * 1024u)
+/** The largest number of header lines of one response. */
+#define HEADER_LINES_MAX 200u
+/** The longest validator that is kept, with the final NUL. */
+#define VALIDATOR_MAX 512u
+
+/** What the server said in its newest response. */
+struct answer {
+    long status;
+    bool is_complete;         /**< All header lines have arrived. */
+    bool is_redirect;         /**< libcurl will follow it. */
+    int64_t length;           /**< Content-Length; -1 if it is missing. */
+    int64_t first, total;     /**< Of Content-Range; -1 if it is missing or not valid. */
+    char etag[VALIDATOR_MAX]; /**< A strong one only; empty if there is none. */
+    char modified[64];        /**< Last-Modified, if it may be used to resume; empty otherwise. */
+    time_t date;              /**< Date; -1 if it is missing. */
+    int64_t retry_after;      /**< Seconds; -1 if it is missing. */
+    char *lines;              /**< The header lines, each with a final line feed. */
+    size_t line_count, line_bytes;
+};
+
+/** The file of a download. */
+struct partial {
+    int directory;    /**< The transfer's own directory. */
+    int file;         /**< The unfinished file; -1 if it is not open. */
+    int64_t size;     /**< Bytes in the file. */
+    int64_t recorded; /**< Bytes in the file when the resume record was last requested. */
+    char etag[VALIDATOR_MAX], modified[64];
+    int64_t total;   /**< The length of the complete file; -1 if it is not known. */
+    bool has_record; /**< Whether a resume record was requested or found. */
+};
+
+/** One transfer. */
+struct transfer {
+    struct transfer *next;
+    /* The order. */
+    uint64_t id;
+    char *url, *method;
+    struct curl_slist *headers; /**< From the order. */
+    struct curl_slist *sending; /**< Those of the attempt. */
+    bool is_upload;
+    int upload; /**< The file to send; -1 for a download. */
+    int64_t upload_length;
+    int64_t stall_limit;       /**< The longest time without a byte, in ms. */
+    int64_t progress_interval; /**< The shortest time between two reports, in ms. */
+    int64_t record_step;       /**< After how many bytes the first resume record is written. */
+    /* The attempt. */
+    CURL *handle;
+    bool is_added; /**< The handle belongs to the multi handle. */
+    struct answer answer;
+    struct partial partial;
+    int64_t resumed_from;   /**< The first byte that this attempt asked for. */
+    int64_t received, sent; /**< The bytes of bodies in this attempt. */
+    int64_t upload_at;
+    int64_t last_byte, last_report; /**< On the monotonic clock, in ms. */
+    bool has_news;                  /**< Bytes have moved since the last report. */
+    unsigned restarts;
+    bool must_restart; /**< The file must be fetched again from its first byte. */
+    bool is_complete;  /**< All bytes have arrived, and become durable. */
+    bool is_syncing;   /**< A thread works on the file. */
+    bool has_reported_response;
+    enum result result;
+    char finding[CURL_ERROR_SIZE + 128];
+    char error[CURL_ERROR_SIZE]; /**< libcurl writes its own sentence here. */
+    CURLcode code;
+};
+
+/** Frees a transfer that is in no list, and closes its files. */
+void transfer_free(struct transfer *transfer);
+
+/** Notes why the attempt ends; the first reason is kept. */
+void transfer_fail(struct transfer *transfer, enum result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** The monotonic clock, in ms. */
+int64_t now_milliseconds(void);
+
+#endif

@@ -1,0 +1,317 @@
+public import TaskModel
+
+/// Begin an attempt of a transfer; for an upload, the file's descriptor comes with the frame.
+public struct TransferBeginMessage: WireMessage {
+    public static let kind: UInt8 = 0x60
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .text, limit: 8192), .required(3, .text, limit: 32),
+        .repeated(4, .text), .optional(5, .flag), .optional(6, .u64), .required(7, .u64), .required(8, .u64),
+        .required(9, .u64))
+    /// The number of the transfer, and the name of its directory.
+    public var transfer: UInt64
+    /// The address.
+    public var url: String
+    /// The method.
+    public var method: String
+    /// Further header lines.
+    public var headers: [String]
+    /// The length of the file to send; `nil` for a download.
+    public var uploadLength: UInt64?
+    /// The longest time without a byte, in ms.
+    public var stallMilliseconds: UInt64
+    /// The shortest time between two reports of progress, in ms.
+    public var progressMilliseconds: UInt64
+    /// After how many bytes the first resume record is written.
+    public var recordStep: UInt64
+
+    public init(
+        transfer: UInt64, url: String, method: String, headers: [String], uploadLength: UInt64?,
+        stallMilliseconds: UInt64, progressMilliseconds: UInt64, recordStep: UInt64
+    ) {
+        self.transfer = transfer
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.uploadLength = uploadLength
+        self.stallMilliseconds = stallMilliseconds
+        self.progressMilliseconds = progressMilliseconds
+        self.recordStep = recordStep
+    }
+
+    public init(_ values: FieldValues) throws(WireError) {
+        transfer = values[1]
+        url = values[2]
+        method = values[3]
+        headers = values.texts(4)
+        let isUpload: Bool = values[5]
+        let length: UInt64? = values[6]
+        uploadLength = isUpload ? length ?? 0 : nil
+        stallMilliseconds = values[7]
+        progressMilliseconds = values[8]
+        recordStep = values[9]
+    }
+
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, transfer)
+        fields.write(2, url)
+        fields.write(3, method)
+        for header in headers { fields.write(4, header) }
+        fields.write(5, ifTrue: uploadLength != nil)
+        fields.write(6, uploadLength)
+        fields.write(7, stallMilliseconds)
+        fields.write(8, progressMilliseconds)
+        fields.write(9, recordStep)
+    }
+}
+
+/// Stop an attempt; it ends as `cancelled`.
+public struct TransferCancelMessage: WireMessage {
+    public static let kind: UInt8 = 0x61
+    public static let table = FieldTable(.required(1, .u64))
+    /// The number of the transfer.
+    public var transfer: UInt64
+
+    public init(transfer: UInt64) { self.transfer = transfer }
+    public init(_ values: FieldValues) throws(WireError) { transfer = values[1] }
+    public func write(to fields: inout FieldWriter) { fields.write(1, transfer) }
+}
+
+/// The program runs, and its sandbox is in force.
+public struct TransferHelloMessage: WireMessage {
+    public static let kind: UInt8 = 0x68
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .optional(3, .text, limit: 256))
+    /// The version of the messages.
+    public var protocolVersion: UInt64
+    /// The number of the program's process; for display only.
+    public var pid: UInt64
+    /// libcurl and its version.
+    public var library: String?
+
+    public init(protocolVersion: UInt64, pid: UInt64, library: String?) {
+        self.protocolVersion = protocolVersion
+        self.pid = pid
+        self.library = library
+    }
+
+    public init(_ values: FieldValues) throws(WireError) {
+        protocolVersion = values[1]
+        pid = values[2]
+        library = values[3]
+    }
+
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, protocolVersion)
+        fields.write(2, pid)
+        fields.write(3, library)
+    }
+}
+
+/// The final response of a transfer has arrived.
+public struct TransferResponseMessage: WireMessage {
+    public static let kind: UInt8 = 0x69
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .optional(3, .u64), .required(4, .u64),
+        .optional(5, .text, limit: 512), .optional(6, .text, limit: 64), .optional(7, .text, limit: 49_152),
+        .optional(8, .text, limit: 8192))
+    /// The number of the transfer.
+    public var transfer: UInt64
+    /// The status.
+    public var status: UInt64
+    /// The length of the file, if it is known.
+    public var total: UInt64?
+    /// The number of the first byte that the response contains.
+    public var resumedFrom: UInt64
+    /// The strong ETag.
+    public var etag: String?
+    /// The date of the last change.
+    public var lastModified: String?
+    /// The header lines, each with a final line feed.
+    public var headers: String?
+    /// The address after all redirects.
+    public var url: String?
+
+    public init(
+        transfer: UInt64, status: UInt64, total: UInt64?, resumedFrom: UInt64, etag: String?,
+        lastModified: String?, headers: String?, url: String?
+    ) {
+        self.transfer = transfer
+        self.status = status
+        self.total = total
+        self.resumedFrom = resumedFrom
+        self.etag = etag
+        self.lastModified = lastModified
+        self.headers = headers
+        self.url = url
+    }
+
+    public init(_ values: FieldValues) throws(WireError) {
+        transfer = values[1]
+        status = values[2]
+        total = values[3]
+        resumedFrom = values[4]
+        etag = values[5]
+        lastModified = values[6]
+        headers = values[7]
+        url = values[8]
+    }
+
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, transfer)
+        fields.write(2, status)
+        fields.write(3, total)
+        fields.write(4, resumedFrom)
+        fields.write(5, etag)
+        fields.write(6, lastModified)
+        fields.write(7, headers)
+        fields.write(8, url)
+    }
+}
+
+/// How far a transfer is.
+public struct TransferProgressMessage: WireMessage {
+    public static let kind: UInt8 = 0x6A
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .optional(3, .u64), .required(4, .u64), .required(5, .u64),
+        .required(6, .u64))
+    /// The number of the transfer.
+    public var transfer: UInt64
+    /// The bytes of the file that are here, or that were sent.
+    public var completed: UInt64
+    /// The length of the file, if it is known.
+    public var total: UInt64?
+    /// The bytes that this attempt received.
+    public var received: UInt64
+    /// The bytes that this attempt sent.
+    public var sent: UInt64
+    /// The CPU time of the whole program, in microseconds.
+    public var cpuMicroseconds: UInt64
+
+    public init(
+        transfer: UInt64, completed: UInt64, total: UInt64?, received: UInt64, sent: UInt64,
+        cpuMicroseconds: UInt64
+    ) {
+        self.transfer = transfer
+        self.completed = completed
+        self.total = total
+        self.received = received
+        self.sent = sent
+        self.cpuMicroseconds = cpuMicroseconds
+    }
+
+    public init(_ values: FieldValues) throws(WireError) {
+        transfer = values[1]
+        completed = values[2]
+        total = values[3]
+        received = values[4]
+        sent = values[5]
+        cpuMicroseconds = values[6]
+    }
+
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, transfer)
+        fields.write(2, completed)
+        fields.write(3, total)
+        fields.write(4, received)
+        fields.write(5, sent)
+        fields.write(6, cpuMicroseconds)
+    }
+}
+
+/// An attempt has ended.
+public struct TransferEndedMessage: WireMessage {
+    public static let kind: UInt8 = 0x6B
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .required(3, .u64), .required(4, .u64), .required(5, .u64),
+        .optional(6, .u64), .optional(7, .u64), .optional(8, .text, limit: 1024), .optional(9, .u64),
+        .required(10, .u64))
+    /// The number of the transfer.
+    public var transfer: UInt64
+    /// How it ended.
+    public var result: TransferAttemptEnd.Kind
+    /// The bytes of the file that are here.
+    public var completed: UInt64
+    /// The bytes that this attempt received.
+    public var received: UInt64
+    /// The bytes that this attempt sent.
+    public var sent: UInt64
+    /// The newest status; `nil` if there was no response.
+    public var status: UInt64?
+    /// libcurl's code; `nil` if it reported no error.
+    public var code: UInt64?
+    /// Why the attempt failed, as a sentence; `nil` if it did not.
+    public var message: String?
+    /// How long the server wants to be left alone, in seconds.
+    public var retryAfterSeconds: UInt64?
+    /// The CPU time of the whole program, in microseconds.
+    public var cpuMicroseconds: UInt64
+
+    public init(
+        transfer: UInt64, result: TransferAttemptEnd.Kind, completed: UInt64, received: UInt64, sent: UInt64,
+        status: UInt64?, code: UInt64?, message: String?, retryAfterSeconds: UInt64?, cpuMicroseconds: UInt64
+    ) {
+        self.transfer = transfer
+        self.result = result
+        self.completed = completed
+        self.received = received
+        self.sent = sent
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retryAfterSeconds = retryAfterSeconds
+        self.cpuMicroseconds = cpuMicroseconds
+    }
+
+    public init(_ values: FieldValues) throws(WireError) {
+        transfer = values[1]
+        let number: UInt64 = values[2]
+        guard let result = TransferAttemptEnd.Kind(rawValue: number), result != .lost else {
+            throw WireError(.range, "an attempt ended in the unknown way \(number)")
+        }
+        self.result = result
+        completed = values[3]
+        received = values[4]
+        sent = values[5]
+        status = values[6]
+        code = values[7]
+        message = values[8]
+        retryAfterSeconds = values[9]
+        cpuMicroseconds = values[10]
+    }
+
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, transfer)
+        fields.write(2, result.rawValue)
+        fields.write(3, completed)
+        fields.write(4, received)
+        fields.write(5, sent)
+        fields.write(6, status)
+        fields.write(7, code)
+        fields.write(8, message)
+        fields.write(9, retryAfterSeconds)
+        fields.write(10, cpuMicroseconds)
+    }
+}
+
+/// A message from the program that makes transfers.
+public enum TransferProgramReport: Sendable {
+    case hello(TransferHelloMessage)
+    case response(TransferResponseMessage)
+    case progress(TransferProgressMessage)
+    case ended(TransferEndedMessage)
+
+    /// Reads a message; `nil` for an unknown kind that is to be skipped.
+    ///
+    /// - Throws: ``WireError`` for the first violation.
+    public init?(kind: UInt8, body: FieldReader) throws(WireError) {
+        switch kind {
+        case TransferHelloMessage.kind: self = .hello(try TransferHelloMessage(fields: body))
+        case TransferResponseMessage.kind: self = .response(try TransferResponseMessage(fields: body))
+        case TransferProgressMessage.kind: self = .progress(try TransferProgressMessage(fields: body))
+        case TransferEndedMessage.kind: self = .ended(try TransferEndedMessage(fields: body))
+        default:
+            try refuseUnknown(kind, from: "program that makes transfers")
+            return nil
+        }
+    }
+}

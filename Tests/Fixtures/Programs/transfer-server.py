@@ -1,0 +1,206 @@
+"""A web server with faults, for tests of transfers. It prints its port, then serves on the loopback address.
+
+Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that tests do not disturb each other.
+
+/file/NAME?size=N   N bytes that depend on NAME alone. Further keys:
+    drop=K,K,...    the n-th request gets at most the n-th number of bytes, and then the connection is closed
+    stall=K,K,...   likewise, but the connection stays open, and nothing more is sent
+    tags=A,B,...    the ETag of the n-th request; the last one is repeated; '-' sends none
+    busy=S,S,...    the status of the n-th request instead of the file, with 'Retry-After: 0'; '-' sends the file
+    claim=N         a Content-Length that differs from the size
+    ranges=no       requests for a part get the whole file
+    wrong=yes       requests for a part get a part that begins elsewhere
+    gzip=yes        claims that the content is compressed
+/put/NAME           accepts an upload; 'busy' and 'drop' as above (with drop, K bytes are read)
+/seen/NAME          the requests of a NAME so far, as JSON: method, range, if-range, length and hash of the body
+/redirect/NAME?to=URL&status=S
+/loop/NAME          a redirect to itself
+/headers/NAME?lines=N&length=N
+/status/NAME?code=S
+/hash/NAME?size=N   the SHA-256 of a file; its NAME ends with the ETag of the file, if that has one
+"""
+import functools
+import hashlib
+import http.server
+import json
+import random
+import re
+import socket
+import threading
+import urllib.parse
+
+BLOCK = 1 << 20
+seen = {}
+lock = threading.Lock()
+
+
+@functools.lru_cache(maxsize=64)
+def block_of(name):
+    return random.Random(name).randbytes(BLOCK)
+
+
+def content(name, first, last):
+    """The bytes from first to last (exclusive) of a file: a block, repeated, with the number of the repetition."""
+    block = block_of(name)
+    while first < last:
+        number, offset = divmod(first, BLOCK)
+        piece = number.to_bytes(8, "little") + block[8:]
+        part = piece[offset : min(BLOCK, offset + last - first)]
+        yield part
+        first += len(part)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def value(self, key, index=None, default=None):
+        """The value of a key or, with an index, its part with that index; the last part counts for all others."""
+        text = self.query.get(key, [None])[0]
+        if text is None or index is None:
+            return default if text is None else text
+        parts = text.split(",")
+        return parts[index] if index < len(parts) else default
+
+    def begin(self):
+        url = urllib.parse.urlsplit(self.path)
+        self.query = urllib.parse.parse_qs(url.query)
+        self.kind, _, self.name = url.path.strip("/").partition("/")
+        with lock:
+            requests = seen.setdefault(self.name, [])
+            self.index = len(requests)
+            self.entry = {
+                "method": self.command,
+                "path": self.path,
+                "range": self.headers.get("Range"),
+                "ifRange": self.headers.get("If-Range"),
+                "headers": dict(self.headers),
+            }
+            if self.kind not in ("seen", "hash"):
+                requests.append(self.entry)
+
+    def answer(self, status, headers=(), body=b""):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def abort(self):
+        self.wfile.flush()
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
+
+    def busy(self):
+        status = self.value("busy", self.index, "-")
+        if status == "-":
+            return False
+        self.answer(int(status), [("Retry-After", "0")], b"busy")
+        return True
+
+    def do_GET(self):
+        self.begin()
+        getattr(self, "get_" + self.kind, lambda: self.answer(404, body=b"not found"))()
+
+    def get_seen(self):
+        with lock:
+            self.answer(200, body=json.dumps(seen.get(self.name, [])).encode())
+
+    def get_hash(self):
+        digest = hashlib.sha256()
+        for part in content(self.name, 0, int(self.value("size"))):
+            digest.update(part)
+        self.answer(200, body=digest.hexdigest().encode())
+
+    def get_status(self):
+        self.answer(int(self.value("code")), body=b"an answer")
+
+    def get_redirect(self):
+        self.answer(int(self.value("status", default="302")), [("Location", self.value("to"))])
+
+    def get_loop(self):
+        self.answer(302, [("Location", f"{self.path.split('?')[0]}?n={self.index}")])
+
+    def get_headers(self):
+        self.send_response(200)
+        length = int(self.value("length", default="20"))
+        for number in range(int(self.value("lines"))):
+            self.send_header(f"X-Line-{number}", "x" * length)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def get_file(self):
+        if self.busy():
+            return
+        size = int(self.value("size"))
+        tags = self.value("tags", default='-').split(",")
+        tag = tags[min(self.index, len(tags) - 1)]
+        # Another tag means other content.
+        name = self.name if tag == "-" else self.name + tag
+        first, status = 0, 200
+        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range") or "")
+        condition = self.headers.get("If-Range")
+        if wanted and self.value("ranges") != "no" and condition in (None, f'"{tag}"'):
+            first, status = int(wanted[1]), 206
+            if first >= size:
+                self.answer(416, [("Content-Range", f"bytes */{size}")])
+                return
+        shown = first + 1 if status == 206 and self.value("wrong") else first
+        self.send_response(status)
+        if tag != "-":
+            self.send_header("ETag", f'"{tag}"')
+        if self.value("gzip"):
+            self.send_header("Content-Encoding", "gzip")
+        if status == 206:
+            self.send_header("Content-Range", f"bytes {shown}-{size - 1}/{size}")
+        self.send_header("Content-Length", self.value("claim") or str(size - shown))
+        self.end_headers()
+        stall = self.value("stall", self.index)
+        limit = self.value("drop", self.index) or stall or "-"
+        last = size if limit == "-" else min(size, first + int(limit))
+        for part in content(name, shown, last):
+            self.wfile.write(part)
+        if stall and stall != "-":
+            self.wfile.flush()
+            self.connection.recv(1)  # until the client closes the connection
+            self.close_connection = True
+        elif last < size or self.value("claim"):
+            self.abort()
+
+    def do_PUT(self):
+        self.begin()
+        length = int(self.headers.get("Content-Length") or 0)
+        limit = self.value("drop", self.index, "-")
+        if limit != "-":
+            self.rfile.read(min(length, int(limit)))
+            self.abort()
+            return
+        digest, left = hashlib.sha256(), length
+        while left > 0:
+            part = self.rfile.read(min(left, BLOCK))
+            if not part:
+                break
+            digest.update(part)
+            left -= len(part)
+        with lock:
+            self.entry.update(length=length - left, sha256=digest.hexdigest())
+        if not self.busy():
+            self.answer(201, body=b"thanks")
+
+    do_POST = do_PUT
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, *_):
+        pass  # a client that goes away is part of the tests
+
+
+server = Server(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()

@@ -1,0 +1,349 @@
+import HandlerRegistry
+import MemoryStore
+import Scheduling
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import HostCore
+
+/// A core with a store that answers at once, and a transfer program that the test plays.
+struct TransferWorld {
+    var core = HostCore()
+    var store = MemoryStore()
+    var now = Moment(
+        boot: .seconds(1000), monotonic: .seconds(1000), wall: WallTime(milliseconds: 1_800_000_000_000))
+    /// The orders that the core has given and the test has not looked at.
+    var orders: [TransferCommand] = []
+    var answers: [CallID: HostAnswer] = [:]
+    var events: [Transfer] = []
+    var alarm = Wake()
+    /// The errors that the store answers with, one for each write of an end.
+    var failures: [StoreRefusal] = []
+    /// The number of writes before each order, so that a test sees which came first.
+    private var writes = 0
+    private var calls = 0
+
+    init() { begin() }
+
+    mutating func begin() {
+        var beginning = HostBeginning(
+            surroundings: HostSurroundings(
+                manifestsDirectory: "/m", stateDirectory: "/s", taskEnvironment: []),
+            settings: VirtualManifests.settings[0],
+            registered: RegistrySnapshot(handlers: [], problems: []), conditions: .simulatedStart)
+        beginning.recovery.facts = store.facts
+        core = HostCore()
+        orders = []
+        give(.begin(beginning))
+    }
+
+    mutating func give(_ input: HostInput) {
+        var inputs = [input]
+        while !inputs.isEmpty {
+            for effect in core.handle(inputs.removeFirst(), at: now) {
+                switch effect {
+                case .store(let ticket, let write):
+                    if case .saveTransfer(let transfer) = write, transfer.state == .ended, !failures.isEmpty {
+                        inputs.append(.stored(ticket, .failure(failures.removeFirst())))
+                    } else {
+                        inputs.append(.stored(ticket, store.apply(write)))
+                    }
+                case .answer(let call, let answer): answers[call] = answer
+                case .publish(.transferChanged(let transfer)): events.append(transfer)
+                case .transfer(let order): orders.append(order)
+                case .arm(let wake): alarm = wake
+                default: continue
+                }
+            }
+        }
+    }
+
+    /// Moves all clocks, and sends the alarm.
+    mutating func pass(_ time: Duration) {
+        now.boot += time
+        now.monotonic += time
+        now.wall = now.wall + time
+        give(.timePassed(localTimeOffset: .zero))
+    }
+
+    @discardableResult
+    mutating func submit(
+        _ url: String = "http://a/x", bundle: String = "org.example",
+        _ change: (inout TransferRequest) -> Void = { _ in }
+    ) throws -> Transfer {
+        var request = TransferRequest(bundle: try BundleIdentifier(bundle), direction: .download, url: url)
+        request.file = "/out"
+        change(&request)
+        return try call(.transfer(request))
+    }
+
+    mutating func call(_ asked: HostCall) throws -> Transfer {
+        calls += 1
+        let id = CallID(rawValue: calls)
+        give(.call(id, asked))
+        return try #require(answers[id]).value { if case .transfer(let found) = $0 { found } else { nil } }
+    }
+
+    mutating func end(
+        _ id: TransferID, _ kind: TransferAttemptEnd.Kind, completed: Int64? = nil,
+        retryAfter: Duration? = nil
+    ) {
+        let failure =
+            kind == .finished ? nil : TransferFailure(domain: .network, code: 7, message: "no route")
+        let end = TransferAttemptEnd(kind, completed: completed, failure: failure, retryAfter: retryAfter)
+        give(.transfer(.ended(id, end, received: completed ?? 0, sent: 0)))
+    }
+
+    /// The transfers that the core has begun since the last call.
+    mutating func begun() -> [TransferID] {
+        defer { orders = [] }
+        return orders.compactMap { if case .begin(let transfer) = $0 { transfer.id } else { nil } }
+    }
+
+    subscript(id: TransferID) -> Transfer? { core.transfers[id] }
+}
+
+@Suite struct TransferTests {
+    @Test func `a transfer is durable before it is acknowledged, and begins at once`() throws {
+        var world = TransferWorld()
+        let transfer = try world.submit()
+        #expect(world.store.facts.transfers.map(\.id) == [transfer.id])
+        #expect(world.begun() == [transfer.id])
+        #expect(world[transfer.id]?.state == .running)
+    }
+
+    @Test(arguments: [
+        "ftp://a/x", "file:///etc/passwd", "a/x", "http://", "http://a/x y", "http://a/\u{1}", "javascript:x",
+    ])
+    func `an address that is not of http or https is refused`(url: String) throws {
+        var world = TransferWorld()
+        #expect(throws: SubmissionError.self) { try world.submit(url) }
+        #expect(world.store.facts.transfers.isEmpty)
+    }
+
+    @Test func `a finished file is put into its place before the transfer ends`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        world.orders = []
+        world.end(id, .finished, completed: 9)
+        #expect(world[id]?.state == .finishing)
+        guard case .deliver(let delivered)? = world.orders.first else {
+            Issue.record("no delivery: \(world.orders)")
+            return
+        }
+        #expect(delivered.id == id)
+        #expect(world.store.facts.transfers[0].state != .ended)
+        world.give(.transfer(.delivered(id, nil)))
+        let stored = try #require(world.store.facts.transfers.first)
+        #expect(stored.outcome == .succeeded && stored.completed == 9 && stored.total == 9)
+        #expect(world.orders.last == .remove(id))
+        #expect(world.events.last == stored)
+    }
+
+    @Test func `six transfers at a time go to one server, and 24 in all`() throws {
+        var world = TransferWorld()
+        for _ in 0..<10 { try world.submit("http://one/x") }
+        #expect(world.begun().count == 6)
+        for server in ["two", "three", "four", "five"] {
+            for _ in 0..<10 { try world.submit("http://\(server):80/x") }
+        }
+        #expect(world.core.transfers.running.count == 24)
+        world.orders = []
+        world.end(TransferID(rawValue: 1), .answered)
+        // The oldest that waits is of the first server, which has room again.
+        #expect(world.begun() == [TransferID(rawValue: 7)])
+    }
+
+    @Test func `bundles share the places at a server, however many transfers one has`() throws {
+        var world = TransferWorld()
+        for _ in 0..<100 { try world.submit(bundle: "org.greedy") }
+        let modest = try (0..<3).map { _ in try world.submit(bundle: "org.modest").id }
+        world.orders = []
+        world.end(TransferID(rawValue: 1), .answered)
+        world.end(TransferID(rawValue: 2), .answered)
+        world.end(TransferID(rawValue: 3), .answered)
+        #expect(world.begun() == modest)
+        world.end(modest[0], .answered)
+        #expect(world.begun() == [TransferID(rawValue: 7)])
+    }
+
+    @Test func `waits between attempts double up to 15 min, and a new byte begins them again`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        var waits: [Int64] = []
+        for _ in 0..<10 {
+            world.end(id, .faulty, completed: 0)
+            let next = try #require(world[id]?.notBefore)
+            #expect(world.alarm.wall == next)
+            waits.append((next - world.now.wall).components.seconds)
+            world.orders = []
+            world.pass(next - world.now.wall - .milliseconds(1))
+            #expect(world.begun().isEmpty)
+            world.pass(.milliseconds(1))
+            #expect(world.begun() == [id])
+        }
+        #expect(waits == [5, 10, 20, 40, 80, 160, 320, 640, 900, 900])
+        world.give(.transfer(.progress(id, completed: 7, total: 10, received: 7, sent: 0)))
+        world.end(id, .faulty, completed: 7)
+        #expect(world[id]?.notBefore == world.now.wall + .seconds(5))
+    }
+
+    @Test func `a server that asks for time gets it, but at most an hour`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        world.end(id, .busy, retryAfter: .seconds(77))
+        #expect(world[id]?.notBefore == world.now.wall + .seconds(77))
+        world.pass(.seconds(77))
+        world.end(id, .busy, retryAfter: .seconds(1_000_000))
+        #expect(world[id]?.notBefore == world.now.wall + .seconds(3600))
+    }
+
+    @Test func `a transfer fails after its resource time, to the millisecond`() throws {
+        var world = TransferWorld()
+        let id = try world.submit { $0.resourceLimit = .seconds(7) }.id
+        world.end(id, .faulty)
+        world.pass(.seconds(5))
+        #expect(world[id]?.state == .running)
+        world.orders = []
+        world.pass(.milliseconds(1999))
+        #expect(world[id]?.state == .running)
+        #expect(world.alarm.wall == world.now.wall + .milliseconds(1))
+        world.pass(.milliseconds(1))
+        #expect(world.orders.first == .cancel(id))
+        let stored = try #require(world.store.facts.transfers.first)
+        #expect(stored.outcome == .failed)
+        #expect(stored.failure?.code == TransferFailure.HostCode.timedOut.rawValue)
+    }
+
+    @Test func `a discretionary transfer waits for power, and stops when the charger is unplugged`() throws {
+        var world = TransferWorld()
+        func plug(_ isPlugged: Bool) -> HostInput {
+            var conditions = Conditions.simulatedStart
+            conditions.power = .known(
+                PowerCondition(externalPower: isPlugged, isCharging: false, batteryPercent: 80))
+            return .conditions(conditions)
+        }
+        world.give(plug(false))
+        let id = try world.submit { $0.isDiscretionary = true }.id
+        let immediate = try world.submit().id
+        #expect(world.begun() == [immediate])
+        #expect(
+            world.core.explainedTransfer(id, at: world.now)?.vetoes.map(\.policy) == ["ExternalPower"])
+        world.give(plug(true))
+        #expect(world.begun() == [id])
+        world.give(plug(false))
+        #expect(world.orders == [.cancel(id)])
+        world.end(id, .cancelled, completed: 4)
+        #expect(world[id]?.state == .waiting && world[id]?.failures == 0)
+        #expect(world.begun().isEmpty)
+        world.give(plug(true))
+        #expect(world.begun() == [id])
+    }
+
+    @Test func `a transfer waits for its earliest begin date, and for an unmetered network if it must`()
+        throws
+    {
+        var world = TransferWorld()
+        let begin = world.now.wall + .seconds(60)
+        let late = try world.submit { $0.earliestBeginDate = begin }.id
+        #expect(world.begun().isEmpty)
+        world.pass(.seconds(60))
+        #expect(world.begun() == [late])
+        var metered = Conditions.simulatedStart
+        metered.network = .known(.metered)
+        world.give(.conditions(metered))
+        let free = try world.submit { $0.allowsMetered = false }.id
+        let any = try world.submit().id
+        #expect(world.begun() == [any])
+        metered.network = .known(.unmetered)
+        world.give(.conditions(metered))
+        #expect(world.begun() == [free])
+    }
+
+    @Test func `a new host begins the transfers again that a dead one left, and none that ended`() throws {
+        var world = TransferWorld()
+        let ids = try (0..<3).map { _ in try world.submit().id }
+        world.end(ids[0], .answered)
+        world.end(ids[1], .finished, completed: 5)
+        #expect(world[ids[1]]?.state == .finishing)
+        world.begin()
+        #expect(world.begun() == [ids[1], ids[2]])
+        #expect(world[ids[0]]?.outcome == .refused)
+        #expect(try world.submit().id == TransferID(rawValue: 4))
+    }
+
+    @Test func `transfers of a program that dies begin again at once, but one that kills it waits`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        for _ in 0..<2 {
+            world.orders = []
+            world.end(id, .lost)
+            #expect(world.begun() == [id])
+        }
+        world.end(id, .lost)
+        #expect(world.begun().isEmpty)
+        #expect(world[id]?.notBefore != nil)
+    }
+
+    @Test func `a cancelled transfer ends at once, and its late reports change nothing`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        let cancelled = try world.call(.cancelTransfer(id))
+        #expect(cancelled.outcome == .cancelled)
+        #expect(world.orders.contains(.cancel(id)) && world.orders.last == .remove(id))
+        world.end(id, .finished, completed: 9)
+        #expect(world[id] == cancelled)
+        #expect(throws: SubmissionError.self) { try world.call(.cancelTransfer(id)) }
+        #expect(throws: SubmissionError.self) { try world.call(.cancelTransfer(TransferID(rawValue: 99))) }
+    }
+
+    @Test func `an end that can't be stored is stored later, and only then published`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        world.failures = [
+            .store(StoreError(code: .diskFull, subject: "disk", finding: "full", remedy: "free some"))
+        ]
+        world.orders = []
+        world.end(id, .answered)
+        #expect(world.events.last?.state == .running)
+        #expect(world.orders.isEmpty)
+        world.pass(HostCore.storeRetryDelay)
+        #expect(world.store.facts.transfers[0].outcome == .refused)
+        #expect(world.events.last?.outcome == .refused)
+        #expect(world.orders == [.remove(id)])
+    }
+
+    @Test func `bytes count once for their bundle and day, and apart on a metered network`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        let bundle = try BundleIdentifier("org.example")
+        world.give(.transfer(.progress(id, completed: 10, total: 100, received: 10, sent: 1)))
+        world.give(.transfer(.progress(id, completed: 10, total: 100, received: 10, sent: 1)))
+        var metered = Conditions.simulatedStart
+        metered.network = .known(.metered)
+        world.give(.conditions(metered))
+        world.give(.transfer(.progress(id, completed: 30, total: 100, received: 30, sent: 1)))
+        let today = try #require(
+            world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday)
+        #expect(today.received == 30 && today.meteredReceived == 20 && today.sent == 1)
+        world.end(id, .answered, completed: 30)
+        #expect(world.store.facts.transferUse[bundle]?.days.values.map(\.received) == [30])
+        world.pass(.seconds(86_400))
+        #expect(
+            world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday
+                == TransferBytes())
+    }
+
+    @Test func `the host remembers the last thousand that have ended`() throws {
+        var world = TransferWorld()
+        for number in 1...1002 {
+            try world.submit()
+            world.end(TransferID(rawValue: Int64(number)), .answered)
+        }
+        #expect(world.store.facts.transfers.count == 1000)
+        #expect(world.store.facts.transfers.map(\.id).min() == TransferID(rawValue: 3))
+        #expect(world.orders.contains(.remove(TransferID(rawValue: 2))))
+        #expect(!world.core.transfers.hasOpen)
+    }
+}

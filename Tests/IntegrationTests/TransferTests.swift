@@ -1,0 +1,202 @@
+import Foundation
+import TaskHostTestSupport
+import Testing
+
+/// Transfers through the whole host, with a real server that has faults.
+@Suite(.system) struct TransferTests {
+    private let host: HostProcess
+    private let server: TransferServer
+
+    init() throws {
+        host = try HostProcess()
+        server = try TransferServer()
+    }
+
+    private func path(_ name: String) -> String { host.directory.appendingPathComponent(name).path }
+
+    @discardableResult
+    private func fetch(
+        _ kind: String, _ name: String, _ query: String, to file: String = "out", _ more: String...
+    ) -> HostProcess.Answer {
+        host.run(
+            [
+                "transfer", "\(server.address)/\(kind)/\(name)?\(query)", "--to", path(file), "--wait",
+                "--retry-delay", "10ms",
+            ] + more)
+    }
+
+    @Test func `a download appears complete under its name, and leaves nothing else`() throws {
+        try host.start()
+        let answer = fetch("file", "plain", "size=3000000&tags=x")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(answer.output.contains("T1 succeeded"))
+        #expect(try host.hash("out") == server.hash("plainx", size: 3_000_000))
+        try host.wait("the transfer's directory is gone") {
+            try FileManager.default.contentsOfDirectory(atPath: host.state.path + "/transfers").isEmpty
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: host.directory.path).filter {
+                $0.hasPrefix(".bgtask")
+            }.isEmpty)
+        let row = try #require((host.json("settings") as? [[String: Any]])?.first)
+        let bytes = try #require(row["transferredToday"] as? [String: Any])
+        #expect(bytes["received"] as? Int == 3_000_000)
+        #expect(host.stop() == 0)
+        #expect(host.leftovers().isEmpty)
+    }
+
+    /// A fault of a server that a download survives: the query, the name of the content, and the ranges that
+    /// are requested.
+    struct Fault: CustomTestStringConvertible {
+        let query: String
+        var content = "fx"
+        var ranges: [String?]? = nil
+        var testDescription: String { query }
+    }
+
+    @Test(arguments: [
+        Fault(
+            query: "size=5000000&tags=x&drop=2000000,1500000",
+            ranges: [nil, "bytes=2000000-", "bytes=3500000-"]),
+        Fault(query: "size=5000000&tags=x,y&drop=2000000", content: "fy", ranges: [nil, "bytes=2000000-"]),
+        Fault(query: "size=5000000&tags=x&drop=2000000&ranges=no", ranges: [nil, "bytes=2000000-"]),
+        Fault(
+            query: "size=5000000&tags=x&drop=2000000&wrong=yes", ranges: [nil, "bytes=2000000-", nil]),
+        Fault(query: "size=5000000&tags=-&drop=2000000", content: "f", ranges: [nil, nil]),
+        Fault(query: "size=5000000&tags=x&busy=503,500,429", ranges: [nil, nil, nil, nil]),
+        Fault(query: "size=5000000&tags=x&gzip=yes", ranges: [nil]),
+        Fault(query: "size=0&tags=x", ranges: [nil]),
+    ])
+    func `a download survives a server that drops, changes or is busy`(_ fault: Fault) throws {
+        try host.start()
+        let answer = fetch("file", "f", fault.query)
+        #expect(answer.status == 0, "\(answer) \(host.logTail(20))")
+        let size = fault.query.hasPrefix("size=0") ? 0 : 5_000_000
+        #expect(try host.hash("out") == server.hash(fault.content, size: size))
+        if let ranges = fault.ranges {
+            #expect(try server.seen("f").map { $0["range"] as? String } == ranges)
+        }
+    }
+
+    @Test func `a server that stalls loses its connection, and the download goes on`() throws {
+        try host.start()
+        let answer = fetch(
+            "file", "s", "size=3000000&tags=x&stall=2000000", to: "out", "--stall-timeout", "300ms")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(try host.hash("out") == server.hash("sx", size: 3_000_000))
+        #expect(answer.output.contains("no byte came or went for 300 ms"))
+    }
+
+    /// What a hostile or broken server does, and the text that explains the end.
+    @Test(arguments: [
+        ("loop/h", "", "Maximum (20) redirects followed"),
+        ("redirect/h", "to=file:///etc/passwd", "Protocol \"file\" not supported"),
+        ("headers/h", "lines=100000", "more than 200 header lines"),
+        ("headers/h", "lines=3&length=60000", "more than 200 header lines or 48 KiB"),
+        ("status/h", "code=401", "the server answered with status 401"),
+        ("status/h", "code=407", "status 407"),
+        ("status/h", "code=404", "the server answered with status 404"),
+    ])
+    func `a hostile server ends the transfer with a clear error, and no file`(
+        _ place: String, _ query: String, _ text: String
+    ) throws {
+        try host.start()
+        let before = try FileManager.default.contentsOfDirectory(atPath: host.directory.path)
+        let parts = place.split(separator: "/").map(String.init)
+        let answer = fetch(parts[0], parts[1], query)
+        #expect(answer.status == 1)
+        #expect(answer.output.contains(text), "\(answer)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: host.directory.path) == before)
+        try host.wait("the transfer's directory is gone") {
+            try FileManager.default.contentsOfDirectory(atPath: host.state.path + "/transfers").isEmpty
+        }
+    }
+
+    @Test func `a file that is longer than it claims ends where it claims`() throws {
+        try host.start()
+        #expect(fetch("file", "w", "size=2000&claim=1000").status == 0)
+        #expect(try host.hash("out") == server.hash("w", size: 1000))
+        let answer = fetch("file", "v", "size=1000&claim=2000", to: "short", "--give-up-after", "500ms")
+        #expect(answer.status == 1)
+        #expect(answer.output.contains("it did not end within 500ms"), "\(answer)")
+        #expect(!FileManager.default.fileExists(atPath: path("short")))
+    }
+
+    @Test func `an upload reaches the server whole, once for each acknowledged attempt`() throws {
+        try host.start()
+        fetch("file", "u", "size=5000000")
+        let answer = host.run(
+            "transfer", "\(server.address)/put/up?drop=1000,-,-&busy=-,503,-", "--upload", path("out"),
+            "--wait",
+            "--retry-delay", "10ms", "--header", "X-Test: yes", "--method", "POST")
+        #expect(answer.status == 0, "\(answer)")
+        let seen = try server.seen("up")
+        let hash = try host.hash("out")
+        #expect(seen.map { $0["method"] as? String } == ["POST", "POST", "POST"])
+        #expect(seen.map { $0["sha256"] as? String } == [nil, hash, hash])
+        #expect((seen[0]["headers"] as? [String: String])?["X-Test"] == "yes")
+        let missing = host.run("transfer", "\(server.address)/put/up", "--upload", path("missing"))
+        #expect(missing.status == 2)
+    }
+
+    @Test func `transfers wait for their conditions, are listed with the reason, and can be cancelled`()
+        throws
+    {
+        try host.start()
+        host.run("conditions", "set", "power=battery:50%")
+        #expect(
+            host.run(
+                "transfer", "\(server.address)/file/d?size=10", "--to", path("d"), "--discretionary"
+            ).status == 0)
+        #expect(try host.transfer("T1")["state"] as? String == "waiting")
+        #expect(host.run("transfers").output.contains("External power is not connected"))
+        host.run("conditions", "set", "power=external")
+        try host.wait("the transfer has ended") { try host.transfer("T1")["outcome"] is String }
+        #expect(try host.hash("d") == server.hash("d", size: 10))
+        host.run("transfer", "\(server.address)/file/e?size=10&stall=5", "--to", path("e"))
+        try host.wait("it runs") { try host.transfer("T2")["state"] as? String == "running" }
+        #expect(host.run("cancel", "T2").status == 0)
+        #expect(try host.transfer("T2")["outcome"] as? String == "cancelled")
+        #expect(host.run("cancel", "T2").status == 4)
+        #expect(!FileManager.default.fileExists(atPath: path("e")))
+    }
+
+    @Test func `a download is right after SIGKILL of its program and of the host, again and again`() throws {
+        // The server stops after each number of bytes, so that the kill meets the download at that point.
+        var numbers = SystemRandomNumberGenerator()
+        let pieces = (0..<8).map { _ in Int.random(in: 1...2_500_000, using: &numbers) }
+        let stops = pieces.map(String.init).joined(separator: ",")
+        let size = 24_000_000
+        try host.start()
+        host.run(
+            "transfer", "\(server.address)/file/k?size=\(size)&tags=x&stall=\(stops)", "--to", path("out"),
+            "--retry-delay", "10ms")
+        let part = host.state.path + "/transfers/1/part"
+        for (index, piece) in pieces.enumerated() {
+            try host.wait("the server has stopped for the time \(index), \(stops)") {
+                try server.seen("k").count == index + 1
+                    && length(of: part) >= first(try server.seen("k")[index]) + piece
+            }
+            if index % 2 == 0 {
+                for number in host.transferPrograms { kill(number, SIGKILL) }
+            } else {
+                host.kill()
+                try host.start()
+            }
+        }
+        try host.wait("the transfer has ended") { try host.transfer("T1")["outcome"] is String }
+        #expect(try host.transfer("T1")["outcome"] as? String == "succeeded", "\(stops)")
+        #expect(try host.hash("out") == server.hash("kx", size: size), "\(stops)")
+    }
+
+    private func length(of path: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.size] as? Int ?? 0
+    }
+
+    /// The first byte that a request asks for.
+    private func first(_ entry: [String: Any]) -> Int {
+        guard let range = entry["range"] as? String else { return 0 }
+        return Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+    }
+}
