@@ -495,7 +495,7 @@ def accounting(bench, closing):
 
 @row("size", "Programs on the disk, stripped", "MB", "host at most 30 MB, command line at most 15 MB")
 def size(bench, _closing):
-    """The sizes of the programs after `strip`, as `make install` installs them. They contain Swift's
+    """The sizes of the programs after `strip`, as `make install` installs them. bgtaskd and bgtask contain Swift's
     runtime, linked statically, and `bgtaskd` also contains Foundation."""
 
     def stripped(name):

@@ -90,7 +90,7 @@ public enum SettingTable {
         .path("paths.manifests", \.paths.manifests, "The directory with the manifests"),
         .path(
             "paths.conditions", \.paths.conditions,
-            "The directory with the definitions of custom conditions. Empty means conditions.d beside the manifests"
+            "The directory with the definitions of custom conditions. Empty means conditions.d beside the directory of manifests, such as /etc/bgtask/conditions.d for /etc/bgtask/manifests"
         ),
         .path(
             "paths.state", \.paths.state,

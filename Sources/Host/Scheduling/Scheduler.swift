@@ -373,7 +373,8 @@ public struct Scheduler: Sendable {
             isShuttingDown
             ? nil : schedules.nextMachineWake(at: now.wall) { pending.request(of: $0) }
         let wake = Wake(boot: boot.min(), wall: dates.min(), machine: machine)
-        // A pass that was cut needs an alarm for the present time. Each event uses it up, so it is set again.
+        // A pass that was cut needs an alarm for the present time. That alarm is set again even if it equals
+        // the last one, because an alarm that has come no longer exists.
         if wake == announcedWake, !isPassCut { return }
         announcedWake = wake
         actions.append(.wake(wake))

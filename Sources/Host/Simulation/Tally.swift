@@ -26,9 +26,11 @@ public struct Tally: Equatable, Sendable {
         public var attempt: Int
         /// When the launch was recorded as started.
         public var start: WallTime
-        /// How long the request had waited: since its earliest date, or since it became pending again.
+        /// How long the request had waited since the latest of its submission, its earliest begin date, the
+        /// end of its back-off, and the time when it became pending again.
         public var waited: Duration
-        /// The window of the request; `nil` for further attempts and for requests that are not deferrable.
+        /// The window of the request; `nil` for further attempts, for simulated requests, and for those that
+        /// are not deferrable.
         public var window: LaunchWindow?
         /// When the last process of the launch ended; `nil` while it runs.
         public var end: WallTime?

@@ -7,8 +7,8 @@ import Transferring
 
 /// Performs the core's orders about transfers, away from the host's thread.
 ///
-/// Files are put into their places several at a time, because each waits for the disk, and copying a large one
-/// takes long. The core orders the next step of one transfer only after the end of the one before.
+/// Files are put into their places several at a time, because each waits for the disk, and copying a large
+/// one takes long. The core orders the next step of one transfer only after the end of the one before.
 final class TransferDesk: Sendable {
     private let configuration: HostConfiguration
     private let directories: StateDirectories

@@ -10,7 +10,7 @@ extension Storage {
         guard let free = scheduler.situation.conditions.storage.value else {
             return [
                 PossibleAct(
-                    text: "Check the file system of the host's state directory, which does not report it",
+                    text: "Find out why the free space of the host's state directory is unknown",
                     effect: .unknown)
             ]
         }
