@@ -33,6 +33,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
 
+    /// The error number of a call that the permissions of a file forbid (`EACCES`).
+    public static var accessDenied: CInt { EACCES }
+
     /// The system's description of an error, such as `No such file or directory`.
     public static func text(of code: POSIXErrorCode) -> String { text(of: code.rawValue) }
 
