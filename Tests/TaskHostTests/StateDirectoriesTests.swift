@@ -43,20 +43,24 @@ struct StateDirectoriesTests {
             try Data().write(to: URL(filePath: "\(data)/\(name)"))
         }
         try Data().write(to: URL(filePath: root + "/outside"))
-        #expect(chown(data + "/deep/deeper/former", 70_001, 0) == 0)
+        for name in ["", "/deep/deeper/former"] { #expect(chown(data + name, 70_001, 0) == 0) }
         #expect(chown(data + "/deep/foreign", 4711, 0) == 0)
         #expect(symlink(root + "/outside", data + "/link") == 0)
         #expect(link(root + "/outside", data + "/second-name") == 0)
         let directories = StateDirectories(root: root)
         try directories.openForUsers()
         let bundle = try BundleIdentifier("com.example.a")
-        try directories.makeData(of: bundle, for: 70_002, formers: 70_000...70_009)
+        try directories.makeData(of: bundle, for: 70_002)
         for name in ["", "/file", "/deep", "/deep/deeper", "/deep/deeper/former", "/link"] {
             #expect(owner(data + name) == 70_002, "\(name)")
         }
         #expect(owner(data + "/deep/foreign") == 4711)
         #expect(owner(root + "/outside") == 0)
         #expect(owner(root + "/data") == 0)
+
+        // Without a user, tasks run as root without its privileges, and could not use a user's files.
+        try directories.makeData(of: bundle, for: nil)
+        for name in ["", "/file", "/deep/deeper/former"] { #expect(owner(data + name) == 0, "\(name)") }
     }
 
     @Test func `users of bundles can search the state directory, but read nothing of the host`() throws {

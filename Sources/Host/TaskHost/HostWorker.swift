@@ -210,7 +210,7 @@ final class HostWorker: Sendable {
         let data = directories.data(of: bundle)
         do {
             let user = try user(of: bundle)
-            try directories.makeData(of: bundle, for: user, formers: users.withLock { $0?.range })
+            try directories.makeData(of: bundle, for: user)
             let (program, grants) = try handler.manifest.resolve(
                 payload: payload, for: identifier, dataDirectory: data)
             for path in grants.created {

@@ -75,20 +75,24 @@ struct StateDirectories: Sendable {
 
     /// Creates the data directory of a bundle if it is missing.
     ///
+    /// If the directory of a root host has another owner than it must have, because the bundle had no user or
+    /// another one, the directory and its contents change their owner.
+    ///
     /// - Parameters:
     ///   - bundle: The bundle.
     ///   - user: The bundle's user, who becomes the owner; `nil` if its tasks run as the host's user.
-    ///   - formers: The users who may own files of the directory, besides root.
     /// - Throws: The system call that failed.
-    func makeData(
-        of bundle: BundleIdentifier, for user: UInt32?, formers: ClosedRange<UInt32>?
-    ) throws(SystemCallError) {
+    func makeData(of bundle: BundleIdentifier, for user: UInt32?) throws(SystemCallError) {
         let path = data(of: bundle)
-        guard let user, let formers else { return try DirectoryTree.make(path) }
-        try makePassage("\(root)/data")
-        try DirectoryTree.make(path, owner: user, group: user)
-        guard DirectoryTree.owner(of: path) != user else { return }
-        try DirectoryTree.give(path, to: user, of: formers)
+        if let user {
+            try makePassage("\(root)/data")
+            try DirectoryTree.make(path, owner: user, group: user)
+        } else {
+            try DirectoryTree.make(path)
+        }
+        let wanted = user ?? 0
+        guard FileContents.isRoot, let owner = DirectoryTree.owner(of: path), owner != wanted else { return }
+        try DirectoryTree.give(path, to: wanted, of: owner...owner)
     }
 
     /// Creates the temporary directory of a launch, which the host removes after the launch; removes its
