@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -113,8 +114,8 @@ static int probe_layer(unsigned layer) {
     _exit(holds(layer, parent) ? 0 : 71);
 }
 
-/* Whether a process can become a user, who can then reach a directory but neither signal root nor become root
- * again. */
+/* Whether this process can give files to a user, and become that user, who can then reach a directory but
+ * neither signal root nor become root again. */
 static int probe_user(const char *number, const char *directory) {
     pid_t parent = getpid(), pid = fork();
     if (pid < 0)
@@ -123,6 +124,9 @@ static int probe_user(const char *number, const char *directory) {
         return status_of(pid);
     char finding[512];
     struct sandbox sandbox = {.layers = LAYER_USER, .user = (uint32_t)strtoul(number, NULL, 10)};
+    int file = memfd_create("probe", MFD_CLOEXEC);
+    if (file < 0 || fchown(file, sandbox.user, sandbox.user) != 0)
+        fail();
     if (!sandbox_drop_privileges(&sandbox, finding, sizeof(finding)) || access(directory, X_OK) != 0)
         fail();
     _exit(kill(parent, 0) != 0 && setresuid(0, 0, 0) != 0 ? 0 : 71);
