@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import LinuxSystem
 import TaskModel
 
@@ -40,7 +39,7 @@ struct StoreFiles {
                     code: .inUse, subject: directory,
                     finding: "another host uses it: \(owner.isEmpty ? "it holds \(path)" : owner)",
                     remedy: "Stop that host, or set 'paths.state' (--state) of this one to another directory")
-            case .system(let failure) where failure.code == ENOSPC || failure.code == EDQUOT:
+            case .system(let failure) where failure.isFullDisk:
                 throw .diskFull(file: lock, words: failure.description)
             case .system(let failure):
                 throw StoreError(
