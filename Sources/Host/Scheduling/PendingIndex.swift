@@ -406,7 +406,10 @@ struct PendingIndex: Sendable {
         let entries = entries
         var first: WallTime?
         for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
-            let date = groups[index].firstAlarm { entries[$0.id]?.stamp == $0.stamp }
+            // The date of a candidate has come, so its alarm is not needed any more.
+            let date = groups[index].firstAlarm { key in
+                entries[key.id].map { $0.stamp == key.stamp && $0.alarm != nil } ?? false
+            }
             if let date, first.map({ date < $0 }) ?? true { first = date }
         }
         return first
