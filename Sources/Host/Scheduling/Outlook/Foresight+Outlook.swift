@@ -10,7 +10,8 @@ extension Foresight {
     public mutating func outlook(of request: TaskRequest, offersLaunch: Bool = true) -> Outlook {
         let plan = plan(for: request)
         var outlook = Outlook(
-            headline: isCrowded ? headline(of: request) : headline(of: request, plan),
+            headline: isCrowded
+                ? headline(of: request) : contradiction(of: request) ?? headline(of: request, plan),
             remedies: remedies(for: request, plan),
             holders: slotHolders(of: request, plan.vetoes),
             waited: scheduler.waited(request, at: now))
@@ -29,6 +30,13 @@ extension Foresight {
     /// Last come acts with an uncertain effect.
     private mutating func remedies(for request: TaskRequest, _ plan: Plan) -> [Remedy] {
         if plan.vetoes.isEmpty && !plan.isScore { return [] }
+        if contradiction(of: request) != nil {
+            let launch = launchAct(request).map { act in
+                Remedy(acts: act.remedies, effect: effect(world(of: request, after: [act]), on: request).0)
+            }
+            return [Remedy(acts: correction(of: request).remedies, effect: .unknown)]
+                + [launch].compactMap(\.self)
+        }
         let present = world(of: request, after: [])
         let subject = scheduler.situation.subject(request, isTelling: false)
         let score = plan.vetoes.isEmpty ? effect(present, on: request).score : scoreNow(request)
