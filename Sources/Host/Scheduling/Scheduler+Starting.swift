@@ -180,9 +180,22 @@ extension Scheduler {
             let facts = needs.constraints?.when.map { situation.facts(awaitedBy: $0, at: now.wall) }
             pending.wait(
                 id, for: facts ?? [.conditions], until: until, alarm: alarm ?? now.wall)
+        case .launch(let other) where until == nil && holdsAlike(other, request, judgement):
+            pending.waitTogether(id, for: .launch(other))
         case .some(let fact): pending.wait(id, for: [fact], until: until, alarm: alarm ?? now.wall)
         }
         return true
+    }
+
+    /// Whether a conflicting launch holds all candidates of the same group and bundle as a request.
+    ///
+    /// They have the same conflicts, because these are part of what they need. If the launch is of another
+    /// bundle, each request is judged alone, because it can get a claim.
+    private func holdsAlike(
+        _ other: TaskIdentifier, _ request: TaskRequest, _ judgement: Judgement
+    ) -> Bool {
+        judgement.waitPolicy == Conflicts.name
+            && situation.occupancy.requests[other].flatMap { launches[$0] }?.request.bundle == request.bundle
     }
 
     /// Lets a request wait until its score can be high enough.

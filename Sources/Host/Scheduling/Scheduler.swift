@@ -228,13 +228,10 @@ public struct Scheduler: Sendable {
         schedules.replacePlans(situation.permits.schedules)
         agenda.checkAll()
         if isStarted { cancelOrphans(&actions) }
-        // A conflict that a manifest dropped may have held requests of any bundle.
-        if isOther {
-            let holders = Set(situation.occupancy.requests.keys).union(situation.claims.map(\.identifier))
-            for identifier in holders.sorted() { pending.release(.launch(identifier)) }
-        }
-        // The needs of requests may have changed with their manifests, so each request is judged again.
+        // The needs of requests of any bundle contain their conflicts, which another manifest can state.
         let situation = situation
+        if isOther { return pending.releaseAll(at: now.wall) { situation.needs(of: $0) } }
+        // The needs of requests may have changed with their manifests, so each request is judged again.
         pending.release(of: changed, at: now.wall) { situation.needs(of: $0) }
     }
 
