@@ -49,9 +49,11 @@ struct GroupPool: Sendable {
         }
     }
 
-    /// Returns an empty group for a launch, from the pool or a new one.
+    /// Takes an empty group for a launch from the pool, or creates one.
     ///
     /// - Parameter user: The user of the bundle; `nil` if it has none.
+    /// - Returns: The group.
+    /// - Throws: The system call that failed.
     mutating func acquire(for user: UInt32?) throws(SystemCallError) -> ControlGroup {
         // Another process may have removed a group that was empty.
         while let group = free[parent(for: user)]?.popLast() {
