@@ -6,11 +6,15 @@ import TaskModel
 /// The pool saves time: to create and remove a group takes 88 µs (measured on Linux 6.18). A group in which a
 /// process was killed is not used again, because that kernel kills every process that is later cloned into it
 /// (Documentation/RunnerProtocol.md, *Groups*).
+///
+/// The groups of a bundle with a user of its own have a parent of their own. The user may move processes
+/// within it, because a template must clone into the groups of its launches, but not out of it.
 struct GroupPool: Sendable {
     /// The parent group of all groups of this host.
     let base: ControlGroup
     private var lock: ControlGroupLock?
-    private var free: [ControlGroup] = []
+    /// The groups that can be used again, by their parents.
+    private var free: [ControlGroup: [ControlGroup]] = [:]
     private var discarded: [ControlGroup] = []
     private var made = 0
 
@@ -40,44 +44,63 @@ struct GroupPool: Sendable {
                 let lock = ControlGroupLock(of: group)
             else { continue }
             withExtendedLifetime(lock) {
-                for child in group.children() { try? child.remove() }
-                try? group.remove()
+                Self.removeTree(group)
             }
         }
     }
 
-    /// Returns an empty group for a launch, from the pool or a new one.
-    mutating func acquire() throws(SystemCallError) -> ControlGroup {
+    /// Takes an empty group for a launch from the pool, or creates one.
+    ///
+    /// - Parameter user: The user of the bundle; `nil` if it has none.
+    /// - Returns: The group.
+    /// - Throws: The system call that failed.
+    mutating func acquire(for user: UInt32?) throws(SystemCallError) -> ControlGroup {
         // Another process may have removed a group that was empty.
-        while let group = free.popLast() {
+        while let group = free[parent(for: user)]?.popLast() {
             if SmallFile.exists(group.path) { return group }
         }
-        return try make("launch")
+        return try make("launch", user)
     }
 
-    /// Creates a group for a template.
-    mutating func makeForTemplate() throws(SystemCallError) -> ControlGroup {
-        try make("template")
+    /// Creates a group for a template of a bundle with this user, or without one.
+    mutating func makeForTemplate(for user: UInt32?) throws(SystemCallError) -> ControlGroup {
+        try make("template", user)
     }
 
-    private mutating func make(_ name: String) throws(SystemCallError) -> ControlGroup {
+    private func parent(for user: UInt32?) -> ControlGroup {
+        user.map { ControlGroup(path: "\(base.path)/user-\($0)") } ?? base
+    }
+
+    private func create(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
+        guard let user else { return try base.child(name) }
+        let parent = parent(for: user)
+        if try parent.create() {
+            _ = parent.delegate(IsolationProbe.wantedControllers)
+            try parent.permitMoves(by: user)
+        }
+        let group = try parent.child(name)
+        try group.permitMoves(by: user)
+        return group
+    }
+
+    private mutating func make(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
         // A group that was not empty when it was discarded may be empty now.
         discarded.removeAll { (try? $0.remove()) != nil }
         made += 1
         do {
-            return try base.child("\(name)-\(made)")
+            return try create("\(name)-\(made)", user)
         } catch {
             // Another process may have removed the parent group while it was empty.
             guard !SmallFile.exists(base.path), try base.create() else { throw error }
             lock = ControlGroupLock(of: base)
             _ = IsolationProbe.delegate(to: base)
-            return try base.child("\(name)-\(made)")
+            return try create("\(name)-\(made)", user)
         }
     }
 
     /// Returns a group to the pool; it must be empty, and no process in it may have been killed.
     mutating func release(_ group: ControlGroup) {
-        free.append(group)
+        free[group.parent, default: []].append(group)
     }
 
     /// Removes a group now, or later if it is not empty yet.
@@ -89,7 +112,7 @@ struct GroupPool: Sendable {
     ///
     /// Numbers are not used again: a group whose processes do not die yet still has its directory.
     mutating func forgetAll() {
-        free = []
+        free = [:]
         discarded = []
     }
 
@@ -105,12 +128,15 @@ struct GroupPool: Sendable {
                 remedy: "Wait until the kernel can end them, or restart the machine. "
                     + "To list their numbers: cat \(base.path)/*/cgroup.procs")
         }
-        for group in base.children() { try? group.remove() }
+        for group in base.children() { removeTree(group) }
     }
 
     /// Removes all groups; for the end of the host, when the groups are empty.
-    func remove() {
-        for group in base.children() { try? group.remove() }
-        try? base.remove()
+    func remove() { Self.removeTree(base) }
+
+    /// Removes a group and those below it, as far as they are empty.
+    private static func removeTree(_ group: ControlGroup) {
+        for child in group.children() { removeTree(child) }
+        try? group.remove()
     }
 }

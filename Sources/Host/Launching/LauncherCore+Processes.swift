@@ -14,7 +14,7 @@ extension LauncherCore {
         if launch.group == nil, awaitsStandby(launch, of: id) { return }
         do {
             if launch.group == nil, var pool = groups {
-                let group = try pool.acquire()
+                let group = try pool.acquire(for: launch.order.place.user)
                 groups = pool
                 do {
                     launch.enter(group, counted: try GroupCount(of: group))

@@ -69,7 +69,7 @@ extension LauncherCore {
             !templatesWithoutStandby.contains(id), !isShuttingDown, var pool = groups
         else { return }
         // If this fails, the only cost is time: the next launch is cloned when it is requested.
-        guard let group = try? pool.acquire() else { return }
+        guard let group = try? pool.acquire(for: launch.order.place.user) else { return }
         groups = pool
         let standby = Standby(group: group, subprocesses: launch.order.mayStartProcesses)
         let message = PrepareMessage(

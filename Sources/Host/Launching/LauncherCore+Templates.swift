@@ -34,7 +34,7 @@ extension LauncherCore {
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         confine(&message, order)
         do {
-            if let group = try groups?.makeForTemplate() {
+            if let group = try groups?.makeForTemplate(for: order.place.user) {
                 templateGroups[id] = group
                 message.cgroup = group.path
             }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The controllers of a group, which limit its children and divide resources between them.
 extension ControlGroup {
     /// The controllers that this group can enable for its children.
@@ -23,6 +25,15 @@ extension ControlGroup {
     /// - Throws: The write to `cgroup.procs` that failed.
     public func take(_ process: Int32) throws(SystemCallError) {
         try SmallFile.write("\(process)", to: path + "/cgroup.procs")
+    }
+
+    /// Lets a user put processes into this group, if it may also do so in the group that contains this one
+    /// and the one from which they come.
+    ///
+    /// - Throws: The `chown` that failed.
+    public func permitMoves(by user: UInt32) throws(SystemCallError) {
+        let file = path + "/cgroup.procs"
+        try retryingOnInterrupt("chown", file) { lchown(file, user, user) }
     }
 
     private func words(_ file: String) -> Set<String> {

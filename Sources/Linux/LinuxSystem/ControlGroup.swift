@@ -5,7 +5,7 @@ import TaskModel
 ///
 /// `cgroup.kill` and `cpu.stat` need no controllers, so machines with both cgroup versions (hybrid) work,
 /// too.
-public struct ControlGroup: Sendable, Equatable {
+public struct ControlGroup: Sendable, Hashable {
     /// The absolute path of the directory.
     public let path: String
 
@@ -59,6 +59,11 @@ public struct ControlGroup: Sendable, Equatable {
             return false
         }
         return true
+    }
+
+    /// The group that contains this one.
+    public var parent: ControlGroup {
+        ControlGroup(path: String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
     }
 
     /// The groups inside this one.

@@ -160,34 +160,17 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
     int descriptors[CLONE_DESCRIPTORS_MAX], count = 0;
     for (int i = 0; i < CLONE_OTHERS; i++)
         descriptors[count++] = ends->descriptors[i];
-    // The user of a bundle may not clone into a group. The template gets no descriptor that permits that,
-    // either: code of the plugin could move other processes with it.
-    bool is_moved = launch->group >= 0 && sandbox_has_user(&template->settings.sandbox);
-    int gate[2] = {-1, -1};
-    if (is_moved && pipe2(gate, O_CLOEXEC) != 0) {
-        snprintf(finding, size, "the task's process can't be created: pipe2: %s (%d)", strerror(errno),
-                 errno);
-        return false;
-    }
-    if (is_moved)
-        descriptors[count++] = gate[0];
-    else if (launch->group >= 0)
+    if (launch->group >= 0)
         descriptors[count++] = launch->group;
     if (status_end >= 0)
         descriptors[count++] = status_end;
     struct clone_request request = {
         .launch = launch->id,
         .subprocesses = subprocesses,
-        .has_group = launch->group >= 0 && !is_moved,
-        .has_gate = is_moved,
+        .has_group = launch->group >= 0,
         .has_namespace = status_end >= 0,
     };
-    launch->gate = gate[1];
-    bool asked = templates_ask(template, &request, descriptors, count);
-    int code = errno;
-    close_descriptor(&gate[0]);
-    errno = code;
-    if (!asked) {
+    if (!templates_ask(template, &request, descriptors, count)) {
         snprintf(finding, size, "the process that holds the plugin can't be asked for a task: %s (%d)",
                  strerror(errno), errno);
         return false;
@@ -223,7 +206,6 @@ void launches_spawn(struct launcher *launcher, struct body body) {
                               .subprocesses = subprocesses,
                               .pidfd = -1,
                               .group = -1,
-                              .gate = -1,
                               .status_pipe = -1,
                               .host_ends = {-1, -1, -1, -1}};
     launcher->launches = launch;
