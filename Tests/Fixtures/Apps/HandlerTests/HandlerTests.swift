@@ -29,6 +29,31 @@ import Testing
         }
     }
 
+    @Test func `a task knows when its identifier last succeeded`() async throws {
+        try await withTestApp(permitting: ["org.example.test.last": .appRefresh]) { app in
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "org.example.test.last", using: nil) {
+                    task in
+                    task.checkpoint = Data("\(task.lastSuccess.map { "\($0)" } ?? "none")".utf8)
+                    task.setTaskCompleted(success: task.payload == nil)
+                }
+            }
+            func launch(failing: Bool = false) async throws -> String {
+                let payload = failing ? Data("{}".utf8) : nil
+                let launch = try app.launch("org.example.test.last", payload: payload)
+                _ = await launch.ended()
+                return String(decoding: launch.checkpoint ?? Data(), as: UTF8.self)
+            }
+            let first = app.now
+            #expect(try await launch(failing: true) == "none")
+            #expect(try await launch() == "none")
+            try app.advance(by: 60)
+            #expect(try await launch(failing: true) == "\(first)")
+            #expect(try await launch() == "\(first)")
+            #expect(try await launch() == "\(first + 60)")
+        }
+    }
+
     @Test func `a launch expires when its lease ends, and not before`() async throws {
         try await withTestApp(permitting: ["org.example.test.long": .processing]) { app in
             let (listens, listening) = AsyncStream.makeStream(of: Void.self)
