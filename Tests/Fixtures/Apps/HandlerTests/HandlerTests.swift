@@ -224,6 +224,48 @@ import Testing
         }
     }
 
+    @Test func `a title that is empty or too long is refused by name, in a sentence`() async throws {
+        try await withTestApp(permitting: ["org.example.test.export.*": .continuedProcessing]) { app in
+            let identifier = "org.example.test.export.album"
+            func refusal(_ title: String, _ subtitle: String = "") -> String? {
+                let request = BGContinuedProcessingTaskRequest(
+                    identifier: identifier, title: title, subtitle: subtitle)
+                do {
+                    try BGTaskScheduler.shared.submit(request)
+                    return nil
+                } catch {
+                    #expect(error.localizedDescription + " [notPermitted]" == "\(error)")
+                    return error.localizedDescription
+                }
+            }
+            let long = String(repeating: "x", count: 1024)
+            let empty = "\(identifier): its title is empty. Give it the title that the user sees."
+            #expect(refusal("") == empty && refusal(" \n") == empty)
+            for (problem, name) in [(refusal(long + "x"), "title"), (refusal("a", long + "x"), "subtitle")] {
+                #expect(
+                    problem
+                        == "\(identifier): its \(name) has 1025 bytes; the limit is 1024. Give it a shorter "
+                        + "\(name).")
+            }
+            #expect(app.pending.isEmpty)
+            #expect(refusal(long, long) == nil && refusal("a") == nil)
+        }
+    }
+
+    @Test func `a begin date more than a week ahead is kept, with advice`() async throws {
+        try await withTestApp(permitting: ["org.example.test.a": .appRefresh]) { app in
+            let request = BGAppRefreshTaskRequest(identifier: "org.example.test.a")
+            request.earliestBeginDate = app.now + 7 * 86_400
+            try BGTaskScheduler.shared.submit(request)
+            #expect(app.advice == [])
+            request.earliestBeginDate = app.now + 7 * 86_400 + 1
+            try BGTaskScheduler.shared.submit(request)
+            #expect(
+                app.advice.count == 1 && app.advice[0].contains("more than 7 days ahead"), "\(app.advice)")
+            #expect(app.pending.map(\.earliestBeginDate) == [request.earliestBeginDate])
+        }
+    }
+
     @Test func `what is not permitted is refused by register, submit and launch`() async throws {
         await withTestApp(permitting: ["org.example.test.a": .appRefresh]) { app in
             app.finishLaunching {
