@@ -26,6 +26,9 @@ let package = Package(
     targets: [
         .target(name: "CHandlerABI", path: "CHandlerABI"),
         .target(name: "CObjects", path: "CObjects"),
+        .target(name: "CLocks", path: "CLocks"),
+        // The names after the dot in `import os.log` and `import UIKit.UIApplication`.
+        .target(name: "AppleSubmodules", path: "AppleSubmodules"),
         // The host's package also builds this target, for the command line.
         .target(name: "ControlChannel", path: "ControlChannel", swiftSettings: swiftSettings),
         .target(
@@ -35,12 +38,14 @@ let package = Package(
             name: "BackgroundTasks", dependencies: ["CHandlerABI", "ControlChannel"], path: "BackgroundTasks",
             swiftSettings: swiftSettings),
         .target(
-            name: "UIKit", dependencies: ["BackgroundTasks", "CObjects"], path: "UIKit",
+            name: "UIKit", dependencies: ["AppleSubmodules", "BackgroundTasks", "CObjects"], path: "UIKit",
             swiftSettings: swiftSettings),
         .target(
             name: "SwiftUI", dependencies: ["BackgroundTasks", "UIKit"], path: "SwiftUI",
             swiftSettings: swiftSettings),
-        .target(name: "os", dependencies: ["BackgroundTasks"], path: "os", swiftSettings: swiftSettings),
+        .target(
+            name: "os", dependencies: ["AppleSubmodules", "BackgroundTasks", "CLocks"], path: "os",
+            swiftSettings: swiftSettings),
         .target(name: "OSLog", dependencies: ["os"], path: "OSLog", swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],

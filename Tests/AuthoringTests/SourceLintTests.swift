@@ -20,7 +20,7 @@ import Testing
     @Test func `ported sources have nothing, whatever their strings and comments look like`() {
         let (status, lines) = lines("Ported", "\(fixtures)/Ported/feed.yaml")
         #expect(
-            status == 0 && lines == ["No problems found in 1 manifest and 1 Swift file."], "\(lines)"
+            status == 0 && lines == ["No problems found in 1 manifest and 2 Swift files."], "\(lines)"
         )
     }
 
@@ -48,6 +48,56 @@ import Testing
     @Test func `nothing else is told`() {
         let (_, lines) = lines("Unported")
         #expect(lines.count == 11, "\(lines.joined(separator: "\n"))")
+    }
+
+    /// Each of these is an error of the compiler, except for the last two, which fail on an iPhone, too.
+    @Test func `what exists only on an iPhone is found at its place, with what to write`() {
+        let (status, lines) = lines("Traps")
+        #expect(status == 1)
+        let expected = [
+            "Entry.swift:2:1: error: 'import UIKit.UIGestureRecognizerSubclass' is an error":
+                "Write 'import UIKit'",
+            "Legacy.swift:1:1: error: 'import Combine' is an error on Linux": "Use Swift concurrency",
+            "Legacy.swift:2:1: error: 'import CoreData'": "behind '#if canImport(CoreData)'",
+            "Legacy.swift:3:1: error: 'import CryptoKit'": "swift-crypto",
+            "Legacy.swift:4:1: error: 'import Network'": "requiresNetworkConnectivity",
+            "Legacy.swift:6:1: error: 'import UserNotifications'": "'#if canImport(UserNotifications)'",
+            "Legacy.swift:8:1: error: '@UIApplicationMain' crashes the Swift compiler": "Write '@main'",
+            "Legacy.swift:10:19: error: 'NWPathMonitor' does not exist": "requiresNetworkConnectivity",
+            "Legacy.swift:12:27: error: 'UIHostingController' does not exist": "out of the plugin's target",
+            "Legacy.swift:15:36: error: 'publisher(for:)' is an error": "notifications(named: name)",
+            "Legacy.swift:16:9: error: 'UNUserNotificationCenter' does not exist": "bgtask logs",
+            "Legacy.swift:17:9: error: 'autoreleasepool' does not exist": "Remove it",
+            "Mac.swift:3:1: error: '#if os(macOS)' is false on Linux": "Write '#if os(macOS) || os(Linux)'",
+            "Transfers.swift:3:34: error: 'URLSessionDownloadDelegate' is in the module FoundationNetworking":
+                "Write '#if canImport(FoundationNetworking)'",
+            "Transfers.swift:5:25: error: 'URLSessionConfiguration.background(withIdentifier:)' is not available":
+                "inside a task",
+            "Transfers.swift:8:17: warning: a background session has no data tasks": "download task",
+            "Transfers.swift:9:17: warning: a background session supports no completion": "Delegate",
+            "Transfers.swift:10:17: warning: a background session supports no completion": "Delegate",
+            "Transfers.swift:12:22: error: 'XMLParser' is in the module FoundationXML":
+                "import FoundationXML",
+            "main.swift:1:1: error: a module can't have both main.swift and '@main'": "Keep '@main'",
+        ]
+        for (beginning, remedy) in expected {
+            #expect(
+                lines.contains { $0.hasPrefix(beginning) && $0.contains(remedy) },
+                "\(beginning) in\n\(lines.joined(separator: "\n"))")
+        }
+        #expect(lines.count == expected.count, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test func `a main.swift alone is a mistake only if it launches an app`() throws {
+        let folder = try Folder()
+        try folder.write("main.swift", "import Foundation\nprint(1)\n")
+        #expect(bgtask("lint", "--sources", folder.path).status == 0)
+        try folder.write("main.swift", "import UIKit\nUIApplicationMain(0, nil, nil, \"A\")\n")
+        let answer = bgtask("lint", "--sources", folder.path)
+        #expect(
+            answer.status == 1
+                && answer.output.contains("main.swift:2:1: error: SwiftPM can't build a plugin"),
+            "\(answer)")
     }
 
     @Test func `identifiers are held against the manifest, both ways`() {

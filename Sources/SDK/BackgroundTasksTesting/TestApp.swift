@@ -103,9 +103,12 @@ public final class TestApp: Sendable {
         var facts = LaunchFacts(
             identifier: identifier, kind: kind.kind, attempt: attempt, payload: payload ?? request?.payload,
             checkpoint: checkpoint, title: request?.title ?? "", subtitle: request?.subtitle ?? "",
-            leaseEnd: kind.lease.map { host.now + $0 })
+            leaseEnd: kind.lease.map { host.now + $0 }, lastSuccess: host.lastSuccess(of: identifier))
         facts.isHealthResearch = request?.isHealthResearch ?? false
         let launch = TestLaunch(facts, host: host)
+        launch.channel.whenEnded { [host] in
+            if $0 == .completed(success: true) { host.succeed(identifier) }
+        }
         guard App.shared.launch(facts, over: launch.channel) != nil else {
             throw Failure(
                 description:

@@ -15,6 +15,7 @@ final class TestHost: AppHost {
     private struct State {
         var date: Date
         var pending: [RequestFacts] = []
+        var successes: [String: Date] = [:]
         var lines: [String] = []
         var advice: [String] = []
         var conditions = MachineConditions()
@@ -75,6 +76,12 @@ final class TestHost: AppHost {
             state.pending.firstIndex { $0.identifier == identifier }.map { state.pending.remove(at: $0) }
         }
     }
+
+    /// When a launch of the identifier last succeeded; `nil` if none did.
+    func lastSuccess(of identifier: String) -> Date? { state.withLock { $0.successes[identifier] } }
+
+    /// Notes that a launch of the identifier succeeded now.
+    func succeed(_ identifier: String) { state.withLock { $0.successes[identifier] = $0.date } }
 
     /// The identifiers whose requests are due, the earliest first.
     func due() -> [String] {

@@ -13,11 +13,12 @@ enum AppLaunch {
         EnvironmentValues.current.scenePhase = launchedFor == .appLaunch ? .active : .background
         let app = type.init()
         let delegate = DelegateBook.delegate
-        if let delegate { Launching.adopt(delegate) }
+        Launching.adopt(delegate)
         var scenes = evaluate(app)
         for change in scenes.changes where change.isInitial { change.begin() }
         register(scenes.tasks)
-        var callbacks = delegate.map(Launching.callbacks(of:)) ?? AppCallbacks()
+        SceneLife.enterForeground(delegate)
+        var callbacks = Launching.callbacks(of: delegate)
         let delegateEntersBackground = callbacks.enterBackground
         callbacks.enterBackground = {
             EnvironmentValues.current.scenePhase = .inactive

@@ -50,26 +50,3 @@ public struct Text: View {
     /// Never called.
     public var body: Never { neverAsked() }
 }
-
-/// A variable that keeps its value between evaluations of an app's or scene's body.
-@MainActor @preconcurrency
-@propertyWrapper
-public struct State<Value> {
-    private final class Storage {
-        var value: Value
-        init(_ value: Value) { self.value = value }
-    }
-
-    private let storage: Storage
-
-    /// Creates the variable with its initial value.
-    ///
-    /// - Parameter wrappedValue: The initial value.
-    public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
-
-    /// The present value.
-    public var wrappedValue: Value {
-        get { storage.value }
-        nonmutating set { storage.value = newValue }
-    }
-}

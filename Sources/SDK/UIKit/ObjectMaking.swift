@@ -15,7 +15,7 @@ enum ObjectMaking {
         else {
             misuse(
                 "NSInternalInconsistencyException",
-                "The app delegate \(type) can't be made: let its class inherit from NSObject or UIResponder.")
+                "The delegate \(type) can't be made: let its class inherit from NSObject or UIResponder.")
         }
         return object
     }

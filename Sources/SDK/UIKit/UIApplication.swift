@@ -150,12 +150,69 @@ open class UIApplication: UIResponder, @unchecked Sendable {
     )
     open func setMinimumBackgroundFetchInterval(_ interval: TimeInterval) {}
 
-    /// The URL that opens the app's settings on iOS; here, nothing opens it (use `bgtask settings` instead).
-    public static let openSettingsURLString = "app-settings:"
-
     /// Unavailable: Apple's older fetch API does not exist here.
     @available(*, unavailable, message: "Use BGTaskScheduler; the host decides when")
     public static let backgroundFetchIntervalMinimum: TimeInterval = 0
+
+    // MARK: Opening URLs
+
+    /// The URL that opens the app's settings on iOS; here, nothing opens it (use `bgtask settings` instead).
+    public static let openSettingsURLString = "app-settings:"
+
+    /// The URL that opens the app's notification settings on iOS; here, nothing opens it.
+    public static let openNotificationSettingsURLString = "app-settings:notifications"
+
+    /// An option for opening a URL; none has an effect here.
+    public struct OpenExternalURLOptionsKey: RawRepresentable, Hashable, Sendable {
+        /// The raw value, which is the same as Apple's.
+        public let rawValue: String
+        /// Wraps a raw value.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Opens only universal links.
+        public static let universalLinksOnly = Self(
+            rawValue: "UIApplicationOpenURLOptionUniversalLinksOnly")
+    }
+
+    /// Whether an app can open URLs of this scheme; always false, because an app in the background opens
+    /// nothing.
+    open func canOpenURL(_ url: URL) -> Bool { false }
+
+    /// Opens nothing, as on iOS for an app in the background, and gives the author advice.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - options: Not used.
+    ///   - completion: Called later on the main thread, with `false`.
+    open func open(
+        _ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:],
+        completionHandler completion: (@MainActor @Sendable (Bool) -> Void)? = nil
+    ) {
+        refuse(url)
+        guard let completion else { return }
+        DispatchQueue.main.async { MainActor.assumeIsolated { completion(false) } }
+    }
+
+    /// Opens nothing, as on iOS for an app in the background, and gives the author advice.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - options: Not used.
+    /// - Returns: Always `false`.
+    @discardableResult
+    open func open(_ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:]) async -> Bool {
+        refuse(url)
+        return false
+    }
+
+    private func refuse(_ url: URL) {
+        let settings = [Self.openSettingsURLString, Self.openNotificationSettingsURLString]
+        App.shared.host.advise(
+            "nothingOpensURLs",
+            "open(_:options:completionHandler:) opens nothing here, because the app has no window. "
+                + (settings.contains(url.absoluteString)
+                    ? "The user changes what the app may do in the background with 'bgtask settings'."
+                    : "Log the URL, or give it to the user in a window of a program of your own."))
+    }
 
     // MARK: Notifications
 

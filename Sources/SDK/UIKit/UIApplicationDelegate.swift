@@ -2,9 +2,8 @@ public import Foundation
 
 /// The delegate of an app, with the methods that are called in the background.
 ///
-/// They handle launching, entering the background, pushes and transfers. Others exist only so that code for
-/// iOS can be compiled; they are never called. All methods have default
-/// implementations.
+/// They handle launching, scenes, entering the background, pushes and transfers. Others exist only so that
+/// code for iOS can be compiled; they are never called. All methods have default implementations.
 @MainActor @preconcurrency
 public protocol UIApplicationDelegate: AnyObject {
     /// Called first while the app is launched.
@@ -23,6 +22,9 @@ public protocol UIApplicationDelegate: AnyObject {
     func applicationDidFinishLaunching(_ application: UIApplication)
 
     /// Called at an app launch, when the app enters the background; submit requests here.
+    ///
+    /// As on iOS, it is not called in an app that has a scene delegate: submit requests in
+    /// ``UISceneDelegate/sceneDidEnterBackground(_:)`` there.
     func applicationDidEnterBackground(_ application: UIApplication)
 
     /// Never called here.
@@ -35,6 +37,18 @@ public protocol UIApplicationDelegate: AnyObject {
     func applicationWillTerminate(_ application: UIApplication)
     /// Never called here.
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)
+
+    /// Called at an app launch, for the configuration of the app's only scene.
+    ///
+    /// The class of the scene's delegate is the configuration's `delegateClass`. If that is `nil`, it is the
+    /// class named `SceneDelegate` in the module of the app delegate, as in Xcode's template.
+    func application(
+        _ application: UIApplication, configurationForConnecting connectingSceneSession: UISceneSession,
+        options: UIScene.ConnectionOptions
+    ) -> UISceneConfiguration
+    /// Never called here.
+    func application(
+        _ application: UIApplication, didDiscardSceneSessions sceneSessions: Set<UISceneSession>)
 
     /// Called for a silent push.
     func application(
@@ -79,6 +93,18 @@ extension UIApplicationDelegate {
         applicationDidFinishLaunching(application)
         return true
     }
+
+    /// Returns a configuration without a name and without a class.
+    public func application(
+        _ application: UIApplication, configurationForConnecting connectingSceneSession: UISceneSession,
+        options: UIScene.ConnectionOptions
+    ) -> UISceneConfiguration {
+        UISceneConfiguration(name: nil, sessionRole: connectingSceneSession.role)
+    }
+    /// Does nothing.
+    public func application(
+        _ application: UIApplication, didDiscardSceneSessions sceneSessions: Set<UISceneSession>
+    ) {}
 
     /// Does nothing.
     public func applicationDidFinishLaunching(_ application: UIApplication) {}

@@ -53,31 +53,35 @@ package enum Launching {
     /// was launched for.
     package static func run(_ delegate: any UIApplicationDelegate) {
         adopt(delegate)
+        SceneLife.enterForeground(delegate)
         LaunchedApp.finishLaunching(callbacks(of: delegate))
     }
 
-    /// Makes an object the app's delegate, and calls its launch methods.
-    package static func adopt(_ delegate: any UIApplicationDelegate) {
+    /// Makes an object the app's delegate, and calls its launch methods; an app with scenes may have no
+    /// delegate.
+    package static func adopt(_ delegate: (any UIApplicationDelegate)?) {
         let application = UIApplication.shared
         self.delegate = delegate
         application.delegate = delegate
         followConditions()
         let options = options
-        _ = delegate.application(application, willFinishLaunchingWithOptions: options)
-        _ = delegate.application(application, didFinishLaunchingWithOptions: options)
+        _ = delegate?.application(application, willFinishLaunchingWithOptions: options)
+        _ = delegate?.application(application, didFinishLaunchingWithOptions: options)
         NotificationCenter.default.post(
             name: UIApplication.didFinishLaunchingNotification, object: application)
     }
 
-    /// The callbacks that call the methods of a delegate.
-    package static func callbacks(of delegate: any UIApplicationDelegate) -> AppCallbacks {
+    /// The callbacks that call the methods of the scene's delegate and, if there is one, of the app's.
+    package static func callbacks(of delegate: (any UIApplicationDelegate)?) -> AppCallbacks {
         let application = UIApplication.shared
-        let held = Held(delegate: delegate)
+        let held = delegate.map(Held.init)
         var callbacks = AppCallbacks {
-            held.delegate.applicationDidEnterBackground(application)
+            SceneLife.enterBackground()
+            if !SceneLife.hasDelegate { held?.delegate.applicationDidEnterBackground(application) }
             NotificationCenter.default.post(
                 name: UIApplication.didEnterBackgroundNotification, object: application)
         }
+        guard let held else { return callbacks }
         callbacks.push = { payload, completion in
             held.delegate.application(application, didReceiveRemoteNotification: userInfo(payload)) {
                 result in

@@ -89,6 +89,14 @@ public struct OSLogInterpolation: StringInterpolationProtocol, Sendable {
         text += privacy.shown("\(value())", isPublic: false)
     }
 
+    /// Adds an error, or `(null)` if there is none; private by default.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(
+        _ value: @autoclosure () -> (any Error)?, privacy: OSLogPrivacy = .auto
+    ) {
+        text += privacy.shown(value().map { "\($0)" } ?? "(null)", isPublic: false)
+    }
+
     /// Adds the name of a type; public by default.
     public mutating func appendInterpolation(
         _ value: @autoclosure () -> any Any.Type, align: OSLogStringAlignment = .none,

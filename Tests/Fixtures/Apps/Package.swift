@@ -8,7 +8,7 @@ import PackageDescription
 let apps = [
     "RetrofittedApp", "SceneApp", "DelegateApp", "RulesApp", "FeaturesApp", "LogApp", "ConditionsApp",
     "AdaptorApp", "ProcessActivitiesApp", "RequestsApp", "ModernApp", "ModernSceneApp",
-    "SubmittingApp", "EndingApp", "ExportApp", "ActivityApp", "HabitsApp",
+    "SubmittingApp", "EndingApp", "ExportApp", "ActivityApp", "HabitsApp", "WindowApp", "ModernStorageApp",
 ]
 let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
 

@@ -18,7 +18,7 @@ struct LintCommand: ParsableCommand {
             files, or in conditions.d beside the directory of manifests.
 
             With --sources, the command searches Swift files for code that does nothing on Linux (#if os(iOS)) and for \
-            code that does not compile on Linux (@objc, #selector, key-value observing). If you also give manifests, \
+            code that does not compile on Linux (missing modules, @objc, #selector, key-value observing). If you also give manifests, \
             it reports identifiers in the code that no manifest permits, and permitted ones that the code never \
             registers.
 

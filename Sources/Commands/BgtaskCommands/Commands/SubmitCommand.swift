@@ -107,6 +107,10 @@ struct SubmitCommand: HostCommand {
         if atDeadline != nil, deadline == nil {
             throw ValidationError("--at-deadline has no effect without --deadline. Add --deadline.")
         }
+        if let title, title.allSatisfy(\.isWhitespace) {
+            throw ValidationError(
+                "The title is empty. Give the text that the user sees, or leave out --title.")
+        }
         if Set(tag).count > Tag.mostPerRequest {
             throw ValidationError("\(Set(tag).count) tags are too many. Use at most \(Tag.mostPerRequest).")
         }

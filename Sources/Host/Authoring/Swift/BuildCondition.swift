@@ -11,13 +11,11 @@ struct BuildCondition {
     /// Modules that exist on Linux with the SDK; a module in neither list is unknown.
     private static let onLinux: Set = [
         "BackgroundTasks", "SwiftUI", "UIKit", "os", "OSLog", "Foundation", "FoundationEssentials",
-        "FoundationNetworking", "Dispatch", "Glibc", "Synchronization", "BackgroundTasksTesting",
+        "FoundationNetworking", "FoundationXML", "Dispatch", "Glibc", "Observation", "Synchronization",
+        "BackgroundTasksTesting",
     ]
     /// Modules that do not exist on Linux.
-    private static let notOnLinux: Set = [
-        "Darwin", "AppKit", "WatchKit", "WidgetKit", "ActivityKit", "CoreData", "SwiftData", "ObjectiveC",
-        "CloudKit", "HealthKit", "CoreLocation", "UserNotifications", "Musl", "WinSDK", "Android",
-    ]
+    private static let notOnLinux = AppleModules.missing.union(["Musl", "WinSDK", "Android"])
 
     private var words: [Substring]
     private let platform: Platform

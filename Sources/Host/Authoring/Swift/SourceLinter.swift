@@ -31,6 +31,7 @@ public enum SourceLinter {
         let (files, unread) = try read(directory)
         var problems = unread
         for file in files { problems += SourceRules(file).problems() }
+        problems += EntryPoints.problems(files)
         let declared = manifests.flatMap(ManifestLinter.declarations)
         if !declared.isEmpty {
             problems += IdentifierCheck(declared: declared, uses: SourceUses.all(in: files)).problems()

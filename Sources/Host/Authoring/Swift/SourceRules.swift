@@ -14,6 +14,7 @@ struct SourceRules {
 
     func problems() -> [ManifestProblem] {
         clauses.compactMap(vanished) + file.tokens.indices.flatMap(findings)
+            + SourceTraps(file, clauses).problems()
     }
 
     // MARK: What compiles to nothing
@@ -48,8 +49,10 @@ struct SourceRules {
         let isDoneElsewhere = clauses.contains {
             $0.group == clause.group && $0.onLinux != false && !self.mentions($0.tokens).isEmpty
         }
+        // The only API for the background that is macOS's alone.
+        let isAboutMac = first == "NSBackgroundActivityScheduler" && clause.onIPhone == false
         let isAboutSimulator = clause.conditions.contains { $0.contains("targetEnvironment") }
-        guard !isDoneElsewhere, clause.onIPhone != false || isAboutSimulator else { return nil }
+        guard !isDoneElsewhere, clause.onIPhone != false || isAboutSimulator || isAboutMac else { return nil }
         let isWholeFile = !file.tokens.indices.contains { index in
             if clause.tokens.contains(index) { return false }
             switch file.tokens[index].kind {
@@ -62,6 +65,12 @@ struct SourceRules {
             ? "the whole file"
             : "the code down to line \(clause.lastLine) (\(first)\(mentions.count > 1 ? ", ..." : ""))"
         let module = mentions.contains(where: Self.symbols.contains) ? "BackgroundTasks" : "UIKit"
+        if isAboutMac {
+            return ManifestProblem(
+                file: file.path, line: clause.place.line, column: clause.place.column,
+                finding: "'\(clause.name)' is false on Linux, so \(what) is silently left out",
+                remedy: "Write '#if os(macOS) || os(Linux)': the module BackgroundTasks has \(first)")
+        }
         let keyword = clause.isElse || clause.name.hasPrefix("#elseif") ? "#elseif" : "#if"
         return ManifestProblem(
             severity: clause.onIPhone == false ? .warning : .error, file: file.path, line: clause.place.line,

@@ -65,6 +65,12 @@ extension BGTask {
     /// ``expirationHandler``. `nil` means that run time is not limited.
     public var deadline: Date? { running.deadline }
 
+    /// When a launch of this identifier last succeeded; `nil` if none ever did.
+    ///
+    /// Use it to decide what is left to fetch. In an app that runs its own handlers as a client, it is always
+    /// `nil`.
+    public var lastSuccess: Date? { running.facts.lastSuccess }
+
     /// Data for the next attempt of the same request: at first what the previous attempt saved, then what
     /// this one sets.
     ///

@@ -9,7 +9,8 @@ public class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
 
     /// The earliest time at which the task may start; `nil` means immediately.
     ///
-    /// When the task starts depends on the conditions. Continued tasks ignore this date.
+    /// A date more than 7 days ahead is accepted, and the author of the app gets advice. When the task starts
+    /// depends on the conditions. Continued tasks ignore this date.
     public var earliestBeginDate: Date?
 
     /// A JSON object for the launch, at most 48 KiB; `nil` means that there is none.
@@ -149,10 +150,10 @@ public class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendabl
         public static let gpu = Resources(rawValue: 1 << 0)
     }
 
-    /// The title that the user sees.
+    /// The title that the user sees: not empty, and at most 1,024 bytes.
     public var title: String
 
-    /// The second line, below the title.
+    /// The second line, below the title: at most 1,024 bytes.
     public var subtitle: String
 
     /// What to do if the launch cannot start now.

@@ -187,13 +187,15 @@ package struct LaunchFacts: Sendable {
     package var leaseEnd: Date?
     /// The path of the bundle's own directory; `nil` unless the runner started the process.
     package var dataDirectory: String?
+    /// When a launch of the identifier last succeeded; `nil` if none did, or if the host does not say.
+    package var lastSuccess: Date?
     /// Whether the task is a processing task of a health study.
     package var isHealthResearch = false
 
     package init(
         identifier: String, kind: BackgroundTaskKind, attempt: Int = 1, payload: Data? = nil,
         checkpoint: Data? = nil, title: String = "", subtitle: String = "", leaseEnd: Date? = nil,
-        dataDirectory: String? = nil
+        dataDirectory: String? = nil, lastSuccess: Date? = nil
     ) {
         self.identifier = identifier
         self.kind = kind
@@ -204,6 +206,7 @@ package struct LaunchFacts: Sendable {
         self.subtitle = subtitle
         self.leaseEnd = leaseEnd
         self.dataDirectory = dataDirectory
+        self.lastSuccess = lastSuccess
     }
 }
 

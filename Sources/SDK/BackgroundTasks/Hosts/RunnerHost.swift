@@ -220,7 +220,9 @@ extension LaunchFacts {
             title: String(cString: launch.title), subtitle: String(cString: launch.subtitle),
             leaseEnd: launch.lease_end_nanoseconds == .max
                 ? nil : Date(nanoseconds: launch.lease_end_nanoseconds, on: CLOCK_BOOTTIME),
-            dataDirectory: String(cString: launch.data_directory))
+            dataDirectory: String(cString: launch.data_directory),
+            lastSuccess: launch.last_success_milliseconds < 0
+                ? nil : Date(milliseconds: launch.last_success_milliseconds))
     }
 }
 

@@ -192,6 +192,16 @@ package final class App: Sendable {
                         + "\(permits.bundle) does not have this mode. Add to its modes: \(AppPermits.healthResearch)"
                 ])
         }
+        if let problem = facts.problemWithTitles {
+            throw BGTaskScheduler.Error(.notPermitted, userInfo: [NSLocalizedDescriptionKey: problem])
+        }
+        if facts.isFarAhead(of: host.now) {
+            host.advise(
+                "earliestFarAhead",
+                "A request of \(facts.identifier) has an earliest begin date more than 7 days ahead, and Apple "
+                    + "advises against that. The host keeps the request. If the work is not urgent, submit the "
+                    + "request on a later launch.")
+        }
         if let payload = facts.payload, payload.count > Self.largestBlob {
             throw BGTaskScheduler.Error(
                 .notPermitted,

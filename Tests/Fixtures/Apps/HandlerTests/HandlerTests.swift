@@ -29,6 +29,31 @@ import Testing
         }
     }
 
+    @Test func `a task knows when its identifier last succeeded`() async throws {
+        try await withTestApp(permitting: ["org.example.test.last": .appRefresh]) { app in
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "org.example.test.last", using: nil) {
+                    task in
+                    task.checkpoint = Data("\(task.lastSuccess.map { "\($0)" } ?? "none")".utf8)
+                    task.setTaskCompleted(success: task.payload == nil)
+                }
+            }
+            func launch(failing: Bool = false) async throws -> String {
+                let payload = failing ? Data("{}".utf8) : nil
+                let launch = try app.launch("org.example.test.last", payload: payload)
+                _ = await launch.ended()
+                return String(decoding: launch.checkpoint ?? Data(), as: UTF8.self)
+            }
+            let first = app.now
+            #expect(try await launch(failing: true) == "none")
+            #expect(try await launch() == "none")
+            try app.advance(by: 60)
+            #expect(try await launch(failing: true) == "\(first)")
+            #expect(try await launch() == "\(first)")
+            #expect(try await launch() == "\(first + 60)")
+        }
+    }
+
     @Test func `a launch expires when its lease ends, and not before`() async throws {
         try await withTestApp(permitting: ["org.example.test.long": .processing]) { app in
             let (listens, listening) = AsyncStream.makeStream(of: Void.self)
@@ -196,6 +221,48 @@ import Testing
             let many = try app.launch("org.example.test.export.many")
             #expect(await many.ended() == .completed(success: true))
             #expect(many.progress?.completed == 300_000 && many.progress?.total == 1_000_000)
+        }
+    }
+
+    @Test func `a title that is empty or too long is refused by name, in a sentence`() async throws {
+        try await withTestApp(permitting: ["org.example.test.export.*": .continuedProcessing]) { app in
+            let identifier = "org.example.test.export.album"
+            func refusal(_ title: String, _ subtitle: String = "") -> String? {
+                let request = BGContinuedProcessingTaskRequest(
+                    identifier: identifier, title: title, subtitle: subtitle)
+                do {
+                    try BGTaskScheduler.shared.submit(request)
+                    return nil
+                } catch {
+                    #expect(error.localizedDescription + " [notPermitted]" == "\(error)")
+                    return error.localizedDescription
+                }
+            }
+            let long = String(repeating: "x", count: 1024)
+            let empty = "\(identifier): its title is empty. Give it the title that the user sees."
+            #expect(refusal("") == empty && refusal(" \n") == empty)
+            for (problem, name) in [(refusal(long + "x"), "title"), (refusal("a", long + "x"), "subtitle")] {
+                #expect(
+                    problem
+                        == "\(identifier): its \(name) has 1025 bytes; the limit is 1024. Give it a shorter "
+                        + "\(name).")
+            }
+            #expect(app.pending.isEmpty)
+            #expect(refusal(long, long) == nil && refusal("a") == nil)
+        }
+    }
+
+    @Test func `a begin date more than a week ahead is kept, with advice`() async throws {
+        try await withTestApp(permitting: ["org.example.test.a": .appRefresh]) { app in
+            let request = BGAppRefreshTaskRequest(identifier: "org.example.test.a")
+            request.earliestBeginDate = app.now + 7 * 86_400
+            try BGTaskScheduler.shared.submit(request)
+            #expect(app.advice == [])
+            request.earliestBeginDate = app.now + 7 * 86_400 + 1
+            try BGTaskScheduler.shared.submit(request)
+            #expect(
+                app.advice.count == 1 && app.advice[0].contains("more than 7 days ahead"), "\(app.advice)")
+            #expect(app.pending.map(\.earliestBeginDate) == [request.earliestBeginDate])
         }
     }
 

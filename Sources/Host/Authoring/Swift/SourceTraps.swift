@@ -1,0 +1,250 @@
+import StrictFiles
+import TaskModel
+
+/// Checks one Swift file for what exists on an iPhone and not on Linux: modules, types and functions.
+struct SourceTraps {
+    private let file: SwiftFile
+    /// The tokens that are compiled for Linux, without comments.
+    private let tokens: [SwiftToken]
+    /// The names of all modules that the file imports.
+    private let imported: Set<String>
+    /// Whether the file makes the configuration of a background session.
+    private let hasBackgroundSession: Bool
+
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - clauses: Its conditional clauses; those that are false on Linux are not checked.
+    init(_ file: SwiftFile, _ clauses: [ConditionalClause]) {
+        self.file = file
+        let dead = clauses.filter { $0.onLinux == false }.map(\.tokens)
+        let tokens = file.tokens.indices.filter { index in !dead.contains { $0.contains(index) } }
+            .map { file.tokens[$0] }
+            .filter { if case .comment = $0.kind { false } else { true } }
+        self.tokens = tokens
+        imported = Set(tokens.indices.compactMap { Self.module(importedAt: $0, in: tokens)?.name })
+        hasBackgroundSession = tokens.indices.contains { Self.isBackgroundSession($0, in: tokens) }
+    }
+
+    func problems() -> [ManifestProblem] {
+        var problems = tokens.indices.compactMap(missingModule) + movedTypes()
+        for index in tokens.indices {
+            switch tokens[index].kind {
+            case .attribute(let name): problems += entry(name, index)
+            case .word(let word): problems += self.word(word, index)
+            default: break
+            }
+        }
+        return problems
+    }
+
+    // MARK: Modules
+
+    private static let kindsOfImport: Set = [
+        "struct", "class", "enum", "protocol", "typealias", "func", "let", "var", "actor",
+    ]
+
+    /// The module that a token imports, and the submodule or declaration after its dot.
+    private static func module(importedAt index: Int, in tokens: [SwiftToken])
+        -> (name: String, kind: String?, part: String?)?
+    {
+        guard tokens[index].word == "import", index == 0 || !tokens[index - 1].isSign(".") else { return nil }
+        var next = index + 1
+        var kind: String?
+        if next < tokens.count, let word = tokens[next].word, kindsOfImport.contains(word) {
+            kind = word
+            next += 1
+        }
+        guard next < tokens.count, let name = tokens[next].word else { return nil }
+        let part = next + 2 < tokens.count && tokens[next + 1].isSign(".") ? tokens[next + 2].word : nil
+        return (name, kind, part)
+    }
+
+    private func missingModule(_ index: Int) -> ManifestProblem? {
+        guard let module = Self.module(importedAt: index, in: tokens) else { return nil }
+        if let remedy = AppleModules.remedy(module.name) {
+            return problem(
+                index, "'import \(module.name)' is an error on Linux, which has no such module", remedy)
+        }
+        guard module.kind == nil, let part = module.part, let parts = AppleModules.submodules[module.name],
+            !parts.contains(part)
+        else { return nil }
+        return problem(
+            index, "'import \(module.name).\(part)' is an error on Linux, which has no such submodule",
+            "Write 'import \(module.name)'")
+    }
+
+    /// The first type of each module that is apart from Foundation on Linux and that the file does not
+    /// import.
+    private func movedTypes() -> [ManifestProblem] {
+        var modules = imported
+        return tokens.indices.compactMap { index in
+            guard let word = tokens[index].word, let module = AppleModules.moved[word],
+                index == 0 || !tokens[index - 1].isSign("."), modules.insert(module).inserted
+            else { return nil }
+            return problem(
+                index, "'\(word)' is in the module \(module) on Linux, which this file does not import",
+                "Write '#if canImport(\(module))', 'import \(module)' and '#endif' at the top of the file")
+        }
+    }
+
+    // MARK: Entry points
+
+    private func entry(_ attribute: String, _ index: Int) -> [ManifestProblem] {
+        guard attribute == "UIApplicationMain" || attribute == "NSApplicationMain" else { return [] }
+        return [
+            problem(index, "'@\(attribute)' crashes the Swift compiler on Linux", "Write '@main'")
+        ]
+    }
+
+    /// The place of an entry point in this file: its `@main`; `nil` if there is none.
+    var main: SwiftToken? { tokens.first { $0.kind == .attribute("main") } }
+
+    /// The place of a call of `UIApplicationMain`.
+    var mainCall: SwiftToken? { tokens.first { $0.word == "UIApplicationMain" } }
+
+    // MARK: Types and functions
+
+    private func word(_ word: String, _ index: Int) -> [ManifestProblem] {
+        switch word {
+        case "NWPathMonitor":
+            return missing(
+                index,
+                "Set requiresNetworkConnectivity on the request: the host starts the task while there is a network,"
+                    + " and expires it when the network is lost")
+        case "UNUserNotificationCenter":
+            return missing(
+                index,
+                "Put it behind '#if canImport(UserNotifications)', and write to the log: 'bgtask logs' shows it"
+            )
+        case "UIViewController", "UIHostingController", "UIStoryboard":
+            return missing(
+                index, "Keep windows and views out of the plugin's target, or put them behind '#if os(iOS)'")
+        case "autoreleasepool" where isFollowed(index, by: "{"):
+            return missing(index, "Remove it, and keep its contents: Linux has no Objective-C")
+        case "publisher" where isMethod(index) && label(after: index) == "for":
+            return [
+                problem(
+                    index, "'publisher(for:)' is an error on Linux, which has no Combine",
+                    "Write 'for await notification in center.notifications(named: name)', or use"
+                        + " 'addObserver(forName:object:queue:using:)'")
+            ]
+        case "background" where Self.isBackgroundSession(index, in: tokens):
+            return [
+                problem(
+                    index, "'URLSessionConfiguration.background(withIdentifier:)' is not available on Linux",
+                    "Transfer the file inside a task, with a session of the configuration '.default'")
+            ]
+        default:
+            return hasBackgroundSession && isMethod(index) ? transfer(word, index) : []
+        }
+    }
+
+    /// Calls that a background session refuses on Apple's systems, too.
+    private func transfer(_ word: String, _ index: Int) -> [ManifestProblem] {
+        switch word {
+        case "dataTask", "data":
+            guard
+                label(after: index) == "with" || label(after: index) == "for" || label(after: index) == "from"
+            else { return [] }
+            return [
+                problem(
+                    index, "a background session has no data tasks that outlive the process",
+                    "Use a download task, or a session of the configuration '.default'", severity: .warning)
+            ]
+        case "downloadTask", "uploadTask":
+            guard let end = endOfCall(index),
+                hasLabel("completionHandler", index..<end) || end < tokens.count && tokens[end].isSign("{")
+            else { return [] }
+            return [
+                problem(
+                    index, "a background session supports no completion handlers",
+                    "Give the session a URLSessionDownloadDelegate", severity: .warning)
+            ]
+        default:
+            return []
+        }
+    }
+
+    private static func isBackgroundSession(_ index: Int, in tokens: [SwiftToken]) -> Bool {
+        index > 0 && tokens[index].word == "background" && tokens[index - 1].isSign(".")
+            && index + 2 < tokens.count && tokens[index + 1].isSign("(")
+            && tokens[index + 2].word == "withIdentifier"
+    }
+
+    private func missing(_ index: Int, _ remedy: String) -> [ManifestProblem] {
+        guard case .word(let name) = tokens[index].kind, index == 0 || !tokens[index - 1].isSign(".") else {
+            return []
+        }
+        return [problem(index, "'\(name)' does not exist on Linux", remedy)]
+    }
+
+    private func isMethod(_ index: Int) -> Bool {
+        index > 0 && tokens[index - 1].isSign(".") && isFollowed(index, by: "(")
+    }
+
+    private func isFollowed(_ index: Int, by sign: Character) -> Bool {
+        index + 1 < tokens.count && tokens[index + 1].isSign(sign)
+    }
+
+    /// The label of a call's first argument.
+    private func label(after index: Int) -> String? {
+        guard index + 3 < tokens.count, tokens[index + 3].isSign(":") else { return nil }
+        return tokens[index + 2].word
+    }
+
+    private func hasLabel(_ label: String, _ range: Range<Int>) -> Bool {
+        tokens[range].contains { $0.word == label }
+    }
+
+    /// The index after the closing bracket of a call; `nil` if the file ends before.
+    private func endOfCall(_ index: Int) -> Int? {
+        var depth = 0
+        for next in tokens.indices.dropFirst(index + 1) {
+            if tokens[next].isOpening { depth += 1 }
+            if tokens[next].isClosing { depth -= 1 }
+            if depth == 0 { return next + 1 }
+        }
+        return nil
+    }
+
+    private func problem(
+        _ index: Int, _ finding: String, _ remedy: String, severity: ManifestProblem.Severity = .error
+    ) -> ManifestProblem {
+        let place = tokens[index].place
+        return ManifestProblem(
+            severity: severity, file: file.path, line: place.line, column: place.column, finding: finding,
+            remedy: remedy)
+    }
+}
+
+/// Checks the entry points of several files against each other.
+enum EntryPoints {
+    /// The problems of each `main.swift`: an `@main` in the same module, or a plugin that can't be built.
+    static func problems(_ files: [SwiftFile]) -> [ManifestProblem] {
+        let entries = files.map { (file: $0, traps: SourceTraps($0, ConditionalClause.all(in: $0.tokens))) }
+        let marked = entries.compactMap { entry in entry.traps.main.map { (entry.file.path, $0.place.line) } }
+        return entries.compactMap { entry in
+            let path = entry.file.path
+            guard path == "main.swift" || path.hasSuffix("/main.swift") else { return nil }
+            if let (other, line) = marked.first(where: { isSameModule($0.0, path) }) {
+                return ManifestProblem(
+                    file: path, line: 1, column: 1,
+                    finding: "a module can't have both main.swift and '@main', which is at \(other):\(line)",
+                    remedy: "Keep '@main', and move the code of main.swift into its type")
+            }
+            guard let call = entry.traps.mainCall else { return nil }
+            return ManifestProblem(
+                file: path, line: call.place.line, column: call.place.column,
+                finding: "SwiftPM can't build a plugin from a target that has a main.swift",
+                remedy: "Remove the file, and mark the class of the app delegate with '@main'")
+        }
+    }
+
+    /// Whether two files are probably in one module: the folder of one contains the other.
+    private static func isSameModule(_ one: String, _ other: String) -> Bool {
+        let folders = [one, other].map {
+            $0.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        }
+        return folders[0].starts(with: folders[1]) || folders[1].starts(with: folders[0])
+    }
+}

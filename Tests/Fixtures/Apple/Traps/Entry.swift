@@ -1,0 +1,5 @@
+import UIKit
+import UIKit.UIGestureRecognizerSubclass
+
+@main
+final class AppDelegate: NSObject, UIApplicationDelegate {}
