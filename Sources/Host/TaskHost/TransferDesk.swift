@@ -47,6 +47,9 @@ final class TransferDesk: Sendable {
         }
     }
 
+    /// The CPU time that the program has used.
+    var cpuTime: Duration { program.withLock(\.self)?.cpuTime ?? .zero }
+
     /// Ends the program; its transfers go on when the host has started again.
     func shutDown() {
         guard let program = program.withLock(\.self) else { return }
