@@ -69,7 +69,9 @@ public actor TaskHost: Service {
         let log = HostLog(logger: logger, moments: moments)
         let configuration = try configuration.prepared(log)
         let directories = StateDirectories(root: configuration.stateDirectory)
-        for warning in try directories.checkTrust(runner: configuration.runnerPath) {
+        for warning in try directories.checkTrust(
+            runner: configuration.runnerPath, transferProgram: configuration.transferPath)
+        {
             log.append(.warning, warning)
         }
         (self.configuration, self.moments, self.log) = (configuration, moments, log)

@@ -7,8 +7,8 @@ import Transferring
 
 /// Performs the core's orders about transfers, away from the host's thread.
 ///
-/// Files are put into their places several at a time, because each waits for the disk, and copying a large one
-/// takes long. The core orders the next step of one transfer only after the end of the one before.
+/// Files are put into their places several at a time, because each waits for the disk, and copying a large
+/// one takes long. The core orders the next step of one transfer only after the end of the one before.
 final class TransferDesk: Sendable {
     private let configuration: HostConfiguration
     private let directories: StateDirectories
@@ -28,6 +28,12 @@ final class TransferDesk: Sendable {
 
     /// Learns which layers of the sandbox this machine has; orders may come afterwards.
     func begin(layers: Set<SandboxLayer>) {
+        if !ProcessFacts.isExecutable(configuration.transferPath) {
+            log.append(
+                .warning,
+                "\(configuration.transferPath) is missing, so the host can't make transfers. Install it beside "
+                    + "bgtask-runner, from the same version")
+        }
         let program = TransferProgram(
             configuration: TransferProgram.Configuration(
                 programPath: configuration.transferPath, directory: directories.transfers, layers: layers),
