@@ -65,6 +65,7 @@ import Testing
         Fault(query: "size=5000000&tags=-&drop=2000000", content: "f", ranges: [nil, nil]),
         Fault(query: "size=5000000&tags=x&busy=503,500,429", ranges: [nil, nil, nil, nil]),
         Fault(query: "size=5000000&tags=x&gzip=yes", ranges: [nil]),
+        Fault(query: "size=5000000&tags=x&chunked=chunked", ranges: [nil]),
         Fault(query: "size=0&tags=x", ranges: [nil]),
     ])
     func `a download survives a server that drops, changes or is busy`(_ fault: Fault) throws {
@@ -93,6 +94,7 @@ import Testing
         ("redirect/h", "to=file:///etc/passwd", "Protocol \"file\" not supported"),
         ("headers/h", "lines=100000", "more than 200 header lines"),
         ("headers/h", "lines=3&length=60000", "more than 200 header lines or 48 KiB"),
+        ("file/h", "size=1000&chunked=gzip,chunked", "a transfer encoding that was not requested"),
         ("status/h", "code=401", "the server answered with status 401"),
         ("status/h", "code=407", "status 407"),
         ("status/h", "code=404", "the server answered with status 404"),

@@ -99,4 +99,23 @@ struct StateDirectoriesTests {
         #expect(owner(root + "/elsewhere") == 0)
         #expect(owner(root + "/elsewhere/a") == 70_002 && owner(root + "/elsewhere/a/b") == 70_002)
     }
+
+    @Test func `a program for transfers that others could change is refused, and a missing one is not`()
+        throws
+    {
+        let root = FileManager.default.temporaryDirectory.appendingPathComponent("state-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try FileManager.default.createDirectory(
+            atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        let directories = StateDirectories(root: root)
+        let program = root + "/bgtask-transfer"
+        #expect(try directories.checkTrust(runner: "/bin/true", transferProgram: program) == [])
+        #expect(
+            FileManager.default.createFile(
+                atPath: program, contents: nil, attributes: [.posixPermissions: 0o755]))
+        #expect(chown(program, 4711, 0) == 0)
+        #expect(throws: UntrustedState.self) {
+            try directories.checkTrust(runner: "/bin/true", transferProgram: program)
+        }
+    }
 }

@@ -45,7 +45,9 @@ extension HostConfiguration {
     }
 
     /// The report about the host and its machine, for `bgtask doctor`.
-    func report(of core: HostCore, _ isolation: IsolationReport) -> HostReport {
+    func report(
+        of core: HostCore, _ isolation: IsolationReport, transferCPU: Duration
+    ) -> HostReport {
         let counts = core.counts
         return HostReport(
             isolation: isolation,
@@ -53,6 +55,7 @@ extension HostConfiguration {
                 .init(name: "handlers", value: "\(counts.handlers)"),
                 .init(name: "pending requests", value: "\(counts.pending)"),
                 .init(name: "running launches", value: "\(counts.running)"),
+                .init(name: "CPU time of transfers", value: DurationText.format(transferCPU)),
             ], problems: core.configurationProblems)
     }
 }

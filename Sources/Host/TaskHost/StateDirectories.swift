@@ -13,7 +13,8 @@ struct StateDirectories: Sendable {
     /// The file whose lock a launcher holds, and whose time is when the launcher lost its host.
     var launcherLock: String { "\(root)/launcher.lock" }
 
-    /// Refuses a runner or a state directory that users other than root can change, if the host is root.
+    /// Refuses a runner, a program for transfers or a state directory that users other than root can change,
+    /// if the host is root.
     ///
     /// The host executes the runner and copies of libraries in the state directory, and believes its store.
     /// The check covers the path of the directory, its entries and the copies of libraries. The contents of
@@ -22,7 +23,7 @@ struct StateDirectories: Sendable {
     ///
     /// - Returns: Warnings for the log: what was removed, and why.
     /// - Throws: ``UntrustedState``, or the system call that failed.
-    func checkTrust(runner: String) throws -> [String] {
+    func checkTrust(runner: String, transferProgram: String? = nil) throws -> [String] {
         guard FileContents.isRoot else { return [] }
         var trust = FileTrust()
         func check(_ path: String, called name: String = "the state directory") throws {
@@ -30,6 +31,9 @@ struct StateDirectories: Sendable {
             throw UntrustedState(path: path, finding: problem.finding, remedy: problem.remedy)
         }
         try check(runner, called: "the program that runs handlers")
+        if let transferProgram, !DirectoryTree.isMissing(transferProgram) {
+            try check(transferProgram, called: "the program that makes transfers")
+        }
         try check(root)
         for path in try Self.entries(of: root) where path != "\(root)/apps" { try check(path) }
         for copy in try Self.entries(of: "\(root)/libraries") {

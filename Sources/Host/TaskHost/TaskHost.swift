@@ -32,7 +32,7 @@ public actor TaskHost: Service {
     nonisolated let launcher: TaskLauncher
     nonisolated let worker: HostWorker
     nonisolated let stored: StoredLaunches
-    private let transfers: TransferDesk
+    nonisolated let transferDesk: TransferDesk
     private let store: any RequestStore
     private let closeStore: @Sendable (WallTime) async throws -> Void
     private let registry: HandlerRegistry
@@ -69,7 +69,9 @@ public actor TaskHost: Service {
         let log = HostLog(logger: logger, moments: moments)
         let configuration = try configuration.prepared(log)
         let directories = StateDirectories(root: configuration.stateDirectory)
-        for warning in try directories.checkTrust(runner: configuration.runnerPath) {
+        for warning in try directories.checkTrust(
+            runner: configuration.runnerPath, transferProgram: configuration.transferPath)
+        {
             log.append(.warning, warning)
         }
         (self.configuration, self.moments, self.log) = (configuration, moments, log)
@@ -88,7 +90,7 @@ public actor TaskHost: Service {
         launcher = TaskLauncher(configuration: configuration.launching(moments, log), on: loop) {
             inbox.put(.launch($0))
         }
-        transfers = TransferDesk(
+        transferDesk = TransferDesk(
             configuration: configuration, directories: directories, log: log, inbox: inbox)
         timer = try WakeTimer()
         worker = HostWorker(
@@ -119,7 +121,7 @@ public actor TaskHost: Service {
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
-        transfers.begin(layers: launcher.isolation.sandbox)
+        transferDesk.begin(layers: launcher.isolation.sandbox)
         inbox.open(with: .begin(beginning))
         takeIn()
         calls.admit()
@@ -139,7 +141,7 @@ public actor TaskHost: Service {
                 for await _ in drained { break }
                 group.cancelAll()
                 worker.stopWatching()
-                transfers.shutDown()
+                transferDesk.shutDown()
                 await launcher.shutDown()
             }
         } onGracefulShutdown: {
@@ -304,7 +306,7 @@ public actor TaskHost: Service {
         case .recordPending(let requests): recorder?.record(pending: requests, at: now)
         case .recordSleep(let sleeps):
             recorder?.record(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
-        case .transfer(let command): transfers.perform(command)
+        case .transfer(let command): transferDesk.perform(command)
         case .work(let work): worker.start(work)
         case .arm(let wake):
             timer.set(bootAt: wake.boot, wallAt: wake.wall)

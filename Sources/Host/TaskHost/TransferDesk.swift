@@ -28,6 +28,12 @@ final class TransferDesk: Sendable {
 
     /// Learns which layers of the sandbox this machine has; orders may come afterwards.
     func begin(layers: Set<SandboxLayer>) {
+        if !ProcessFacts.isExecutable(configuration.transferPath) {
+            log.append(
+                .warning,
+                "\(configuration.transferPath) is missing, so the host can't make transfers. Install it beside "
+                    + "bgtask-runner, from the same version")
+        }
         let program = TransferProgram(
             configuration: TransferProgram.Configuration(
                 programPath: configuration.transferPath, directory: directories.transfers, layers: layers),
@@ -46,6 +52,9 @@ final class TransferDesk: Sendable {
         case .remove(let id): delivering.async { program.remove(id) }
         }
     }
+
+    /// The CPU time that the program has used.
+    var cpuTime: Duration { program.withLock(\.self)?.cpuTime ?? .zero }
 
     /// Ends the program; its transfers go on when the host has started again.
     func shutDown() {

@@ -59,6 +59,8 @@ public final class TransferProgram: @unchecked Sendable {
     private let problem: @Sendable (String) -> Void
     private var link: Link?
     private var encoder = FrameEncoder()
+    /// The CPU time of the programs that have ended, and of the present one.
+    private let usedCPU = Mutex<(ended: Duration, present: Duration)>((.zero, .zero))
 
     /// Creates the program's owner; starts nothing.
     ///
@@ -74,6 +76,9 @@ public final class TransferProgram: @unchecked Sendable {
         self.report = report
         self.problem = problem
     }
+
+    /// The CPU time that the program has used since the host began, up to its newest report.
+    public var cpuTime: Duration { usedCPU.withLock { $0.ended + $0.present } }
 
     /// The directory of a transfer.
     public func directory(of id: TransferID) -> String { "\(configuration.directory)/\(id.rawValue)" }
@@ -163,6 +168,7 @@ public final class TransferProgram: @unchecked Sendable {
             if !process.waitForEnd(timeoutMilliseconds: 2000) { process.kill() }
             _ = try? process.reap()
             if let finding { problem(finding) }
+            usedCPU.withLock { $0 = ($0.ended + $0.present, .zero) }
             lose(link)
         }
         return link
@@ -235,6 +241,7 @@ public final class TransferProgram: @unchecked Sendable {
                 lastModified: message.lastModified)
             report(.response(id, response, total: message.total.map(Int64.init)))
         case .progress(let message):
+            note(cpuMicroseconds: message.cpuMicroseconds)
             let id = Int64(message.transfer)
             let (received, sent) = (Int64(message.received), Int64(message.sent))
             let isOpen = link.open.withLock { $0.updateValue((received, sent), forKey: id) != nil }
@@ -244,6 +251,7 @@ public final class TransferProgram: @unchecked Sendable {
                     TransferID(rawValue: id), completed: Int64(message.completed),
                     total: message.total.map(Int64.init), received: received, sent: sent))
         case .ended(let message):
+            note(cpuMicroseconds: message.cpuMicroseconds)
             let id = Int64(message.transfer)
             guard link.open.withLock({ $0.removeValue(forKey: id) }) != nil else { return }
             report(
@@ -251,6 +259,10 @@ public final class TransferProgram: @unchecked Sendable {
                     TransferID(rawValue: id), Self.end(message), received: Int64(message.received),
                     sent: Int64(message.sent)))
         }
+    }
+
+    private func note(cpuMicroseconds microseconds: UInt64) {
+        usedCPU.withLock { $0.present = .microseconds(Int64(clamping: microseconds)) }
     }
 
     private static func end(_ message: TransferEndedMessage) -> TransferAttemptEnd {

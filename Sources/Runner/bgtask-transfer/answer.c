@@ -78,8 +78,13 @@ static void copy(char *to, size_t size, const char *from) {
         memcpy(to, from, length + 1);
 }
 
-static void read_field(struct answer *answer, const char *name, const char *value) {
-    if (strcasecmp(name, "Content-Length") == 0) {
+/* Reads one field. Returns NULL, or why the response is refused. */
+static const char *read_field(struct answer *answer, const char *name, const char *value) {
+    if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        // libcurl would decompress the body, to any length.
+        if (strcasecmp(value, "chunked") != 0 && strcasecmp(value, "identity") != 0)
+            return "the server used a transfer encoding that was not requested";
+    } else if (strcasecmp(name, "Content-Length") == 0) {
         answer->length = read_number(&value);
     } else if (strcasecmp(name, "Content-Range") == 0) {
         read_range(answer, value);
@@ -98,6 +103,7 @@ static void read_field(struct answer *answer, const char *name, const char *valu
         answer->is_redirect =
             status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
     }
+    return NULL;
 }
 
 /* A file that was changed in the second of the response may change again in it, without a new date. */
@@ -127,6 +133,7 @@ const char *answer_line(struct answer *answer, const char *line, size_t length) 
         return "the server sent more than 200 header lines or 48 KiB of them";
     if (!keep_line(answer, line, length))
         return "there is no memory for the header lines";
+    const char *violation = NULL;
     char *text = strndup(line, length);
     char *colon = text == NULL ? NULL : strchr(text, ':');
     if (colon != NULL) {
@@ -135,8 +142,8 @@ const char *answer_line(struct answer *answer, const char *line, size_t length) 
         value += strspn(value, " \t");
         for (size_t end = strlen(value); end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t'); end--)
             value[end - 1] = '\0';
-        read_field(answer, text, value);
+        violation = read_field(answer, text, value);
     }
     free(text);
-    return NULL;
+    return violation;
 }

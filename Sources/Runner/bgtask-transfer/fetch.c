@@ -78,6 +78,9 @@ static size_t on_header(char *line, size_t one, size_t length, void *context) {
     struct transfer *transfer = context;
     (void)one;
     note_byte(transfer);
+    // Lines after the body (trailers) say nothing about the file.
+    if (transfer->answer.is_complete && (length < 5 || strncmp(line, "HTTP/", 5) != 0))
+        return length;
     const char *violation = answer_line(&transfer->answer, line, length);
     if (violation != NULL) {
         transfer_fail(transfer, RESULT_REFUSED, "%s", violation);
@@ -183,6 +186,8 @@ static void set_limits(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(handle, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
     curl_easy_setopt(handle, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+    // The answer of a proxy to CONNECT is not the answer of the server.
+    curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->stall_limit);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -237,7 +242,9 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     curl_easy_setopt(transfer->handle, CURLOPT_URL, transfer->url);
     set_limits(transfer);
     set_callbacks(transfer);
-    if (strcmp(transfer->method, transfer->is_upload ? "PUT" : "GET") != 0)
+    if (strcmp(transfer->method, "HEAD") == 0)
+        curl_easy_setopt(transfer->handle, CURLOPT_NOBODY, 1L);
+    else if (strcmp(transfer->method, transfer->is_upload ? "PUT" : "GET") != 0)
         curl_easy_setopt(transfer->handle, CURLOPT_CUSTOMREQUEST, transfer->method);
     curl_easy_setopt(transfer->handle, CURLOPT_HTTPHEADER, headers);
     transfer->last_byte = now_milliseconds();

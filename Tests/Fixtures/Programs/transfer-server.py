@@ -11,6 +11,7 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
     ranges=no       requests for a part get the whole file
     wrong=yes       requests for a part get a part that begins elsewhere
     gzip=yes        claims that the content is compressed
+    chunked=E       sends the content in chunks, and fields after them; E is the Transfer-Encoding
 /put/NAME           accepts an upload; 'busy' and 'drop' as above (with drop, K bytes are read)
 /seen/NAME          the requests of a NAME so far, as JSON: method, range, if-range, length and hash of the body
 /redirect/NAME?to=URL&status=S
@@ -156,6 +157,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Encoding", "gzip")
         if status == 206:
             self.send_header("Content-Range", f"bytes {shown}-{size - 1}/{size}")
+        if self.value("chunked"):
+            self.send_header("Transfer-Encoding", self.value("chunked"))
+            self.end_headers()
+            for part in content(name, shown, size):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+            self.wfile.write(b"0\r\nX-Check: yes\r\nETag: \"other\"\r\n\r\n")
+            return
         self.send_header("Content-Length", self.value("claim") or str(size - shown))
         self.end_headers()
         stall = self.value("stall", self.index)

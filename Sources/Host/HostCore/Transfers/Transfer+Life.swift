@@ -97,9 +97,14 @@ extension Transfer {
         let factor = 1 << min(failures - 1, 20)
         let delay = min(request.retryDelay * factor, TransferRequest.longestRetryDelay)
         // A server can't hold a transfer for longer than this, whatever it asks for.
-        let asked = min(least, .seconds(3600))
+        let asked = min(least, TransferRequest.longestWait)
         notBefore = (now + max(delay, asked)).rounded
         state = .waiting
         return .wait
     }
+}
+
+extension TransferRequest {
+    /// The longest wait that a server can ask for with `Retry-After`: 1 h.
+    static let longestWait = Duration.seconds(3600)
 }

@@ -89,9 +89,13 @@ struct TransferBook: Sendable {
     ///   - mayBegin: Whether the conditions permit a transfer; called once for each lane with room.
     /// - Returns: The transfer; `nil` if none may begin.
     mutating func next(at now: WallTime, _ mayBegin: (Transfer) -> Bool) -> Transfer? {
-        for (id, due) in delayed where due <= now {
+        for (id, due) in delayed {
+            guard let transfer = transfers[id] else { continue }
+            // If the wall clock was set back, the end of a wait may be further ahead than any wait is long.
+            let isLost = transfer.notBefore == due && due > now + TransferRequest.longestWait
+            guard due <= now || isLost else { continue }
             delayed[id] = nil
-            if let transfer = transfers[id] { queue(transfer) }
+            queue(transfer)
         }
         guard running.count < Self.atOnce else { return nil }
         let candidates = queues.keys.filter { runningWith[$0.server, default: 0] < Self.atOncePerServer }

@@ -104,7 +104,7 @@ struct TransferWorld {
     subscript(id: TransferID) -> Transfer? { core.transfers[id] }
 }
 
-@Suite struct TransferTests {
+@Suite struct TransferDecisionTests {
     @Test func `a transfer is durable before it is acknowledged, and begins at once`() throws {
         var world = TransferWorld()
         let transfer = try world.submit()

@@ -1,0 +1,164 @@
+import Foundation
+import MemoryStore
+import TaskModel
+import Testing
+
+@testable import HostCore
+
+/// Random histories of transfers: any report, condition, fault of the store, and death of the host in any order.
+///
+/// A run has 200 histories. `BGTASK_HISTORIES=2000` makes a longer one.
+@Suite struct TransferHistoryTests {
+    static let count = ProcessInfo.processInfo.environment["BGTASK_HISTORIES"].flatMap { UInt64($0) } ?? 200
+
+    @Test func `whatever happens, transfers keep their promises and end`() throws {
+        for seed in 1...Self.count {
+            var player = TransferPlayer(seed: seed)
+            try player.play()
+        }
+    }
+}
+
+/// Plays one history and checks the host's promises after each step.
+private struct TransferPlayer {
+    let seed: UInt64
+    var numbers: SeededNumbers
+    var world = TransferWorld()
+    /// The attempts that the program makes.
+    var attempts: Set<TransferID> = []
+    /// Files that the host puts into their places.
+    var deliveries: Set<TransferID> = []
+    var accepted: Set<TransferID> = []
+    var ended: [TransferID: TransferOutcome] = [:]
+
+    init(seed: UInt64) {
+        self.seed = seed
+        numbers = SeededNumbers(seed: seed)
+    }
+
+    mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &numbers) }
+    mutating func one(of ids: Set<TransferID>) -> TransferID? { ids.sorted().randomElement(using: &numbers) }
+
+    func expect(_ holds: Bool, _ promise: @autoclosure () -> String) throws {
+        if !holds { throw BrokenPromise("seed \(seed): \(promise())") }
+    }
+
+    mutating func play() throws {
+        for _ in 0..<number(20..<120) {
+            try act()
+            try obey()
+        }
+        // Nothing goes wrong any more, so everything must end.
+        world.failures = []
+        world.give(.conditions(.simulatedStart))
+        try obey()
+        for _ in 0..<2000
+        where world.core.transfers.hasOpen || !deliveries.isEmpty
+            || !world.core.unsavedTransfers.isEmpty
+        {
+            for id in attempts.sorted() { report(id, .finished) }
+            for id in deliveries.sorted() { deliver(id, nil) }
+            world.pass(.seconds(600))
+            try obey()
+        }
+        for id in accepted {
+            let last = world.store.facts.transfers.first { $0.id == id }
+            try expect(last?.state == .ended, "\(id) never ended: \(String(describing: last))")
+        }
+        try expect(attempts.isEmpty, "attempts \(attempts) go on without a transfer")
+    }
+
+    private mutating func act() throws {
+        switch number(0..<20) {
+        case 0..<5:
+            let (server, bundle) = (number(0..<5), number(0..<3))
+            let (isDiscretionary, isLimited, isLate) = (
+                number(0..<3) == 0, number(0..<6) == 0, number(0..<5) == 0
+            )
+            let begin = world.now.wall + .seconds(100)
+            let isKept = number(0..<4) == 0
+            accepted.insert(
+                try world.submit("http://s\(server)/x", bundle: "org.b\(bundle)") {
+                    $0.isDiscretionary = isDiscretionary
+                    if isLimited { $0.resourceLimit = .seconds(300) }
+                    if isLate { $0.earliestBeginDate = begin }
+                    if isKept { $0.file = nil }
+                }.id)
+        case 5..<11:
+            guard let id = one(of: attempts) else { return }
+            report(id, TransferAttemptEnd.Kind.allCases.randomElement(using: &numbers) ?? .lost)
+        case 11:
+            guard let id = one(of: attempts) else { return }
+            let count = Int64(number(0..<1000))
+            world.give(.transfer(.progress(id, completed: count, total: 1000, received: count, sent: 0)))
+        case 12, 13:
+            guard let id = one(of: deliveries) else { return }
+            deliver(id, number(0..<3) == 0 ? TransferFailure(.notDelivered, "full") : nil)
+        case 14:
+            guard let id = one(of: accepted) else { return }
+            _ = try? world.call(.cancelTransfer(id))
+        case 15:
+            var conditions = Conditions.simulatedStart
+            let isPlugged = number(0..<2) == 0
+            conditions.power = .known(
+                PowerCondition(externalPower: isPlugged, isCharging: false, batteryPercent: 80))
+            let network = [NetworkCondition.none, .metered, .constrained, .unmetered][number(0..<4)]
+            conditions.network = .known(network)
+            world.give(.conditions(conditions))
+        case 16, 17: world.pass(.seconds(number(1..<400)))
+        case 18:
+            world.failures = (0..<number(0..<3)).map { _ in
+                .store(StoreError(code: .diskFull, subject: "disk", finding: "full", remedy: "free some"))
+            }
+        default:
+            // The host dies: what it did not store is lost, and so are the program and its reports.
+            attempts = []
+            deliveries = []
+            world.begin()
+        }
+    }
+
+    private mutating func report(_ id: TransferID, _ kind: TransferAttemptEnd.Kind) {
+        attempts.remove(id)
+        world.end(id, kind, completed: Int64(number(0..<1000)))
+    }
+
+    private mutating func deliver(_ id: TransferID, _ problem: TransferFailure?) {
+        deliveries.remove(id)
+        world.give(.transfer(.delivered(id, problem)))
+    }
+
+    /// Obeys the host's orders as the program does, and checks each.
+    private mutating func obey() throws {
+        while !world.orders.isEmpty {
+            switch world.orders.removeFirst() {
+            case .begin(let transfer):
+                try expect(attempts.insert(transfer.id).inserted, "\(transfer.id) has two attempts")
+                try expect(accepted.contains(transfer.id), "\(transfer.id) begins, and was not accepted")
+                try expect(ended[transfer.id] == nil, "\(transfer.id) begins after its end")
+            case .cancel(let id): if attempts.contains(id) { report(id, .cancelled) }
+            case .deliver(let transfer): deliveries.insert(transfer.id)
+            case .remove(let id):
+                let stored = world.store.facts.transfers.first { $0.id == id }
+                try expect(stored?.state == .ended, "the files of \(id) are removed before its end is stored")
+            }
+        }
+        for transfer in world.events where transfer.state == .ended {
+            let stored = world.store.facts.transfers.first { $0.id == transfer.id }
+            try expect(stored == transfer, "the end of \(transfer.id) is published before it is stored")
+            let before = ended.updateValue(transfer.outcome ?? .failed, forKey: transfer.id)
+            try expect(before == nil || before == transfer.outcome, "\(transfer.id) has two ends")
+        }
+        world.events = []
+        let running = world.core.transfers.running
+        try expect(running.count <= TransferBook.atOnce, "\(running.count) run")
+        let servers = Dictionary(grouping: running) { world[$0]?.request.server ?? "" }
+        for (server, ids) in servers {
+            try expect(ids.count <= TransferBook.atOncePerServer, "\(ids.count) use \(server)")
+        }
+        try expect(running.isSubset(of: attempts), "\(running.subtracting(attempts)) run without an attempt")
+        for id in accepted where !world.store.facts.transfers.contains(where: { $0.id == id }) {
+            throw BrokenPromise("seed \(seed): \(id) was accepted, and is not stored")
+        }
+    }
+}
