@@ -26,12 +26,13 @@ public struct LaunchWindow: Equatable, Sendable {
     /// Whether a manifest or a client chose the end of the window.
     public let isGiven: Bool
 
-    /// How long before the end of a window the host wakes for it: 60 s, and at most a tenth of the window.
+    /// How long before the end of a window the host wakes for it: 20 s, and at most a tenth of the window.
     ///
     /// Our choice: one alarm serves several requests, which need slots one after the other. With an alarm at
     /// the end, all but the first ones would begin after their windows, and their schedules would count the
     /// next period from then.
-    static let slack = Duration.seconds(60)
+    /// A longer time would separate windows that overlap by less.
+    static let slack = Duration.seconds(20)
 
     /// Determines the window of a request.
     ///
