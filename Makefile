@@ -3,20 +3,23 @@
 # prints the command.
 
 PREFIX ?= /usr/local
-# All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice.
-FLAGS := --explicit-target-dependency-import-check error
+# All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. An index of the
+# sources takes a quarter of a build, and no target reads it; editors make their own.
+FLAGS := $(shell cat .ci/flags)
+# The tests to run: a part of their names, or all.
+FILTER :=
 
 .PHONY: help build run test test-packages test-quick check fix sanitize fuzz bench bench-parts policies install clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
-	@echo 'make test     build, then all tests: under five minutes on two cores after the build'
+	@echo 'make test     build, then all tests, or those of FILTER=SituationTests: about five minutes on two cores'
 	@echo 'make test-quick'
-	@echo '              build, then the tests of values, which start no process: half a minute after the build'
+	@echo '              build, then the tests of values, which start no process: half a minute on two cores'
 	@echo 'make test-packages'
 	@echo '              build and test the plugins that are written as for iOS; part of make test'
 	@echo 'make check    check formatting, permitted imports and compiler warnings: everything but the tests'
-		@echo 'make fix      check, and correct what tools can correct'
+	@echo 'make fix      check, and correct what tools can correct'
 	@echo 'make sanitize run the decoders in C with the address and undefined-behaviour sanitizers and valgrind'
 	@echo 'make fuzz     fuzz the readers of foreign bytes for SECONDS each (60): TARGETS="frames elf"'
 	@echo 'make bench    compare a whole host with other job runners: ROWS="latency burst", QUICK=1, PAGE=Documentation/Benchmarks'
@@ -34,16 +37,16 @@ run:
 	@.ci/packages build
 	@Demo/run
 
-test: test-packages
+test: $(if $(FILTER),,test-packages)
 	@.ci/packages build test
 	swift build --build-tests $(FLAGS)
-	@.ci/tests all
+	$(if $(FILTER),swift test --skip-build --disable-xctest --filter '$(FILTER)',@.ci/tests all)
 
 test-packages:
 	@.ci/packages build
-	swift build --package-path Tests/Fixtures/Apps --build-tests
+	swift build $(FLAGS) --package-path Tests/Fixtures/Apps --build-tests
 	swift test --package-path Tests/Fixtures/Apps --skip-build
-	swift build --package-path Plugins/Apps --build-tests
+	swift build $(FLAGS) --package-path Plugins/Apps --build-tests
 	swift test --package-path Plugins/Apps --skip-build
 
 test-quick:

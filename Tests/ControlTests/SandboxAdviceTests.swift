@@ -41,7 +41,8 @@ import Testing
             advice.lines == [
                 "# What L7 used:", "sandbox:", "  network: {connect: [443]}",
                 "  read: [/opt/data, /srv/in/a]", "  write: [{path: /srv/out, create: true}]",
-                "  devices: [/dev/video0]", "  environment: [LANG]", "# Granted now, but not used:",
+                "  devices: [/dev/video0]", "  environment: [LANG]",
+                "# Granted now; no recorded call used it:",
                 "#   subprocesses: true", "#   read: [/var/unused]", "#   write: [/var/never]",
                 "# Refused, and not included:",
                 "#   openat of /etc/shadow for reading; to permit it: sandbox: {read: [/etc/shadow]}",

@@ -144,6 +144,50 @@ import Testing
         return ManifestLinter.lint(files: [folder.path + "/a.yaml"], pluginsDirectory: nil).map(\.finding)
     }
 
+    @Test(
+        arguments: [
+            (
+                "requiresExternalPower: true\n    when: not externalPower", "appRefresh",
+                "when: 'not externalPower' can't be true together with 'requiresExternalPower' in line 8"
+            ),
+            (
+                "between: [\"10:00\", \"12:00\"]\n    when: hour < 6", "appRefresh",
+                "when: 'hour < 6' can't be true together with 'between' in line 8"
+            ),
+            (
+                "between: [\"10:00\", \"12:00\"]\n    when: hour < 6 or not idle", "processing",
+                "when: 'hour < 6 or not idle' can't be true together with the rule that processing needs an "
+                    + "idle device in line 6 and 'between' in line 8"
+            ),
+            (
+                "requiresNetworkConnectivity: true\n    when: network == none", "appRefresh",
+                "when: 'network == none' can't be true together with 'requiresNetworkConnectivity' in line 8"
+            ),
+            (
+                "when: lowPower", "appRefresh",
+                "when: 'lowPower' can't be true together with the rule that deferrable tasks do not start in "
+                    + "low-power mode in line 6"
+            ),
+            ("battery: 60%\n    when: battery < 40 or charging", "appRefresh", nil),
+            (
+                "battery: 60%\n    when: battery < 40 and not externalPower", "appRefresh",
+                "when: 'battery < 40 and not externalPower' can't be true together with 'battery' in line 8"
+            ),
+            ("between: [\"05:30\", \"12:00\"]\n    when: hour < 6", "appRefresh", nil),
+            ("when: not idle", "appRefresh", nil),
+            ("when: lowPower", "continuedProcessing", nil),
+        ] as [(String, String, String?)])
+    func `lint names what contradicts an expression`(keys: String, kind: String, finding: String?) throws {
+        let folder = try TemporaryFolder()
+        let text = Self.text(keys)
+            .replacingOccurrences(of: "modes: [processing]", with: "modes: [processing, fetch]")
+            .replacingOccurrences(of: "a.sync\n    kind: processing", with: "a.sync\n    kind: \(kind)")
+        try folder.write("a.yaml", text)
+        let problems = ManifestLinter.lint(files: [folder.path + "/a.yaml"], pluginsDirectory: nil)
+        #expect(
+            problems.map(\.finding) == [finding.map { $0 + ", so the task never starts" }].compactMap(\.self))
+    }
+
     @Test func `dates outside the window are reported, unless the tolerance reaches it`() throws {
         let window = "between: [22:00, 06:00]\n    "
         #expect(

@@ -1,4 +1,5 @@
 import Foundation
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
@@ -8,9 +9,10 @@ import Testing
 ///
 /// A failure reports the seed and the shortest history that shows it, and prints the last events.
 @Suite struct FaultSimulationTests {
-    /// The number of histories to play: 20,000, or `BGTASK_HISTORIES`.
+    /// The number of histories to play: `BGTASK_HISTORIES`, else 20,000 in CI and 2,000 elsewhere.
     private static let count =
-        ProcessInfo.processInfo.environment["BGTASK_HISTORIES"].flatMap(UInt64.init) ?? 20_000
+        ProcessInfo.processInfo.environment["BGTASK_HISTORIES"].flatMap(UInt64.init)
+        ?? (Seeds.isThorough ? 20_000 : 2_000)
 
     /// The number of lines to print of a failing history: 40, or `BGTASK_TRACE`.
     private static let lines =

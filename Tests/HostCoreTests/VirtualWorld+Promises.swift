@@ -151,8 +151,12 @@ extension VirtualWorld {
             if isFlap { return }
             throw BrokenPromise("\(id) was ended by conditions, and its request backs off")
         }
-        guard row > 0 else { return }
-        let least = min(settings.backOffBase * (1 << min(row - 1, 20)), settings.backOffLimit) / 2
+        let hadLease = launch.record.expiration == .leaseEnded
+        guard row > 0 || hadLease else { return }
+        let least =
+            row == 0
+            ? min(settings.backOffBase, settings.backOffLimit)
+            : min(settings.backOffBase * (1 << min(row - 1, 20)), settings.backOffLimit) / 2
         guard let notBefore = putBack.notBefore, notBefore - ended.at.wall >= least else {
             throw BrokenPromise("\(id) is attempt \(row) without progress, and does not back off")
         }

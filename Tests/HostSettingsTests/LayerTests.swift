@@ -99,6 +99,7 @@ import Testing
         case .word(let words): words.first { $0 != standard && $0 != "restricted" }
         case .path: "/elsewhere"
         case .group: "adm"
+        case .users: "60600-60999"
         case .size: "2MiB"
         case .publicKeys: "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
         }
@@ -187,7 +188,7 @@ import Testing
 
     @Test func `isolation has a value of its own, and is a section too`() throws {
         try folder.write(Self.administrator, "isolation: cgroup\n")
-        try folder.write("etc/bgtask/conf.d/1.yaml", "isolation: {require: best}\n")
+        try folder.write("etc/bgtask/conf.d/1.yaml", "isolation: {require: best, users: 60600-60999}\n")
         try folder.write(
             "etc/bgtask/conf.d/2.yaml",
             "control: {read: adm, submit: '4711'}\nbundles: {com.example.a: {submit: users}}\n")
@@ -195,6 +196,9 @@ import Testing
         #expect(latest.problems.isEmpty, "\(latest.problems)")
         #expect(latest.effective.isolation == .cgroup)
         #expect(latest.effective.isolationRequirement == .best)
+        #expect(latest.effective.bundleUsers == 60_600...60_999)
+        try folder.write("etc/bgtask/conf.d/3.yaml", "isolation: {users: none}\n")
+        #expect(try files().latest.effective.bundleUsers == nil)
         #expect(latest.effective.readers == "adm" && latest.effective.submitters == "4711")
         #expect(latest.effective.bundleSubmitters == [try BundleIdentifier("com.example.a"): "users"])
     }
@@ -202,6 +206,13 @@ import Testing
     @Test(arguments: [
         ("isolation: {needs: full}", "unknown key 'needs' in isolation"),
         ("isolation: {require: most}", "isolation.require 'most' is unknown"),
+        ("isolation: {users: 60600}", "isolation.users '60600': not a range of users"),
+        ("isolation: {users: 60999-60600}", "isolation.users '60999-60600': not a range of users"),
+        (
+            "isolation: {users: 0-60600}",
+            "isolation.users '0-60600': the range contains numbers that other users need"
+        ),
+        ("isolation: {users: 65000-66000}", "the range contains numbers that other users need"),
         ("control: {read: 'a b'}", "control.read must be the name of a group, found 'a b'"),
     ])
     func `what is wrong in the sections of isolation and control is named`(text: String, finding: String)

@@ -24,6 +24,8 @@ final class LaunchHarness: Sendable {
     let clocks = AdvancedClocks()
     let folder: URL
     let library: String
+    /// The user of the orders' bundle; `nil` for the test's user.
+    private let bundleUser: UInt32?
     private let endEvents: @Sendable () -> Void
     private let sights = Mutex<[LaunchID: Sight]>([:])
     private let launcherDeaths = Mutex(0)
@@ -38,8 +40,10 @@ final class LaunchHarness: Sendable {
         groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil,
         maximumTemplates: Int? = nil,
         answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner"),
-        without layers: Set<SandboxLayer> = [], owner: UInt32? = nil, storageInterval: Duration? = nil
+        without layers: Set<SandboxLayer> = [], owner: UInt32? = nil, storageInterval: Duration? = nil,
+        bundleUser: UInt32? = nil
     ) async throws {
+        self.bundleUser = bundleUser
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "launching-\(UUID().uuidString)")
         for name in ["state", "data", "tmp"] {
@@ -53,11 +57,15 @@ final class LaunchHarness: Sendable {
                 try Self.give(self.folder.appending(path: name), to: owner)
             }
         }
+        if let bundleUser {
+            for name in ["data", "tmp"] { try Self.give(self.folder.appending(path: name), to: bundleUser) }
+        }
         var configuration = TaskLauncher.Configuration(
             runnerPath: runner,
             stateDirectory: self.folder.appending(path: "state").path,
             groupKill: groupKill, moments: clocks)
         configuration.withoutLayers = layers
+        configuration.users = bundleUser.map { $0...($0 + 99) }
         if let storageInterval { configuration.storageInterval = storageInterval }
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
         configuration.maximumTemplates = maximumTemplates
@@ -97,12 +105,14 @@ final class LaunchHarness: Sendable {
             ?? LaunchLimits(
                 lease: Lease(duration: .seconds(30), gracePeriod: .seconds(1)), cpu: nil,
                 memory: .mebibytes(256))
-        return try LaunchOrder(
+        var order = try LaunchOrder(
             running: "com.example.\(what)", number: number, library: library ?? self.library, limits: limits,
             place: LaunchPlace(
                 dataDirectory: folder.appending(path: "data").path,
                 temporaryDirectory: folder.appending(path: "tmp").path),
             environment: ["PATH=/usr/bin:/bin"] + [variable].compactMap(\.self))
+        order.place.user = bundleUser
+        return order
     }
 
     /// Launches a task and waits for its end. With `expire`, the task expires as soon as it is ready.

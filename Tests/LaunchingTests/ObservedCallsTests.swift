@@ -84,6 +84,15 @@ import Testing
         await field.end()
     }
 
+    @Test func `the record of a learning launch has at most 64 KiB of paths`() async throws {
+        let field = try await Field(.cgroup)
+        let calls = try #require(try await field.run("long-paths", learns: true).calls)
+        let bytes = calls.calls.reduce(0) { $0 + $1.name.utf8.count + ($1.subject?.utf8.count ?? 0) }
+        #expect(bytes > 60_000 && bytes <= 65_536)
+        #expect(calls.calls.count + calls.further == 400, "\(calls.calls.count), \(calls.further)")
+        await field.end()
+    }
+
     @Test func `ports are compared with the grant`() async throws {
         let field = try await Field(.cgroup)
         let calls = try await field.run("ports", learns: true) { $0.network = .connect(ports: [1]) }.calls

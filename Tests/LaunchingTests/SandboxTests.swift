@@ -13,18 +13,24 @@ import Testing
     struct Setting: CustomTestStringConvertible, Sendable {
         var cage: CagedRunner.Cage?
         var groupKill: GroupKill
+        /// Whether the bundle has a user of its own.
+        var hasUser = false
 
-        var testDescription: String { "\(cage?.rawValue ?? "this user"), \(groupKill.rawValue)" }
+        var testDescription: String {
+            let user = hasUser ? "a user per bundle" : cage?.rawValue ?? "this user"
+            return "\(user), \(groupKill.rawValue)"
+        }
 
         static let all: [Setting] =
             [.cgroup, .pidNamespace, .noFork].map { Setting(cage: nil, groupKill: $0) }
             + (getuid() == 0 ? caged : [])
-        private static let caged: [Setting] = [
-            Setting(cage: .container, groupKill: .noFork),
-            Setting(cage: .ordinaryUser, groupKill: .pidNamespace),
-            Setting(cage: .ordinaryUser, groupKill: .noFork),
-            Setting(cage: .containerOfUser, groupKill: .noFork),
-        ]
+        private static let caged: [Setting] =
+            [
+                Setting(cage: .container, groupKill: .noFork),
+                Setting(cage: .ordinaryUser, groupKill: .pidNamespace),
+                Setting(cage: .ordinaryUser, groupKill: .noFork),
+                Setting(cage: .containerOfUser, groupKill: .noFork),
+            ] + [.cgroup, .pidNamespace, .noFork].map { Setting(cage: nil, groupKill: $0, hasUser: true) }
     }
 
     @Test(arguments: Setting.all)
@@ -99,6 +105,38 @@ import Testing
         await open.end()
     }
 
+    /// What a bundle could do to another one, by the attempts of the hostile plugin.
+    private static let harm: [String: Set<String>] = [
+        "files": [
+            "read-secret", "write-secret", "create-beside-secret", "unlink-secret", "truncate-secret",
+            "symlink",
+            "rename", "proc-root",
+        ],
+        "attributes": ["chmod-secret", "fchmodat-secret", "chown-secret", "touch-secret", "setxattr-secret"],
+        "signals": ["kill", "kill-parent", "tgkill", "tkill", "sigqueue", "pidfd"],
+        "others": ["prlimit", "setpriority", "affinity", "scheduler", "ioprio"],
+        "memory": ["proc-mem", "proc-environ", "proc-fd", "ptrace", "process_vm_readv", "pidfd_getfd"],
+    ]
+
+    @Test(
+        .enabled(if: getuid() == 0, "only root can give users"), arguments: [true, false])
+    func `a user of its own alone keeps a bundle from another one's files and processes`(
+        hasUser: Bool
+    ) async throws {
+        let others = Set(SandboxLayer.allCases).subtracting([.user])
+        let field = try await Field(
+            Setting(cage: nil, groupKill: .cgroup, hasUser: hasUser), without: others)
+        for (label, harm) in Self.harm.sorted(by: { $0.key < $1.key }) {
+            // Tasks that may not start processes have a filter that also refuses signals.
+            let answer = try await field.attempt(label) { $0.subprocesses = true }
+            let got = harm.intersection(answer.split(separator: " ").map(String.init))
+            // Without it, the bundles share a user, and the attempts succeed.
+            #expect(got.isEmpty == hasUser, "\(label): \(answer)")
+        }
+        if hasUser { #expect(try field.victimIsUnharmed()) }
+        await field.end()
+    }
+
     @Test func `a link that replaced a granted directory stops the launch`() async throws {
         let field = try await Field(Setting(cage: nil, groupKill: .cgroup))
         try FileManager.default.createSymbolicLink(
@@ -128,13 +166,16 @@ private final class Field {
     private let port: UInt16
     private let listener: CInt
     private let segment: String
+    private static let bundleUser: UInt32 = 2_100_000_007
 
     init(_ setting: SandboxTests.Setting, without layers: Set<SandboxLayer> = []) async throws {
         runner = try setting.cage.map { try CagedRunner($0) }
         let owner = setting.cage.flatMap { $0 == .container ? nil : CagedRunner.user }
+        // Where bundles have users, the victim is another bundle.
+        let victims = setting.hasUser ? Self.bundleUser + 1 : owner
         harness = try await LaunchHarness(
             groupKill: setting.groupKill, runner: runner?.path ?? Products.path("bgtask-runner"),
-            without: layers, owner: owner)
+            without: layers, owner: owner, bundleUser: setting.hasUser ? Self.bundleUser : nil)
         library = try PluginCompiler.compile("hostile", into: harness.folder.appending(path: "library"))
         let files = FileManager.default
         for name in ["secret", "granted"] {
@@ -146,15 +187,17 @@ private final class Field {
             try files.setAttributes(
                 [.posixPermissions: 0o600], ofItemAtPath: harness.folder.appending(path: name).path)
         }
-        if let owner {
+        if let victims {
             for name in ["secret", "secret/file", "granted", "granted/readable"] {
-                try LaunchHarness.give(harness.folder.appending(path: name), to: owner)
+                let isOwn = setting.hasUser && name.hasPrefix("granted")
+                try LaunchHarness.give(
+                    harness.folder.appending(path: name), to: isOwn ? Self.bundleUser : victims)
             }
         }
         if getuid() == 0 {
             try LaunchHarness.give(harness.folder.appending(path: "granted/foreign"), to: 12_345)
         }
-        let user = owner ?? getuid()
+        let user = victims ?? getuid()
         victim.executableURL = URL(filePath: "/usr/bin/setpriv")
         victim.arguments = ["--reuid=\(user)", "--clear-groups", "sleep", "600"]
         if user == getuid() {

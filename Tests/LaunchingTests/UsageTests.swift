@@ -1,3 +1,5 @@
+import Foundation
+import LinuxSystem
 import TaskHostTestSupport
 import TaskModel
 import Testing
@@ -32,6 +34,48 @@ import Testing
         #expect(await harness.launcher.usage().isEmpty)
         #expect(harness.sight(order.id).cpuTime >= least)
         await harness.end()
+    }
+
+    /// Whether the kernel counts a process and its descendants for this user.
+    private static let hasInheritedClock = InheritedClock(of: ProcessFacts.number) != nil
+
+    @Test(.enabled(if: hasInheritedClock, "the kernel refuses perf's task clock"))
+    func `children that the kernel reaps are counted in a PID namespace`() async throws {
+        let harness = try await LaunchHarness(groupKill: .pidNamespace)
+        let sight = try await harness.run(try Self.burning("ignored", harness))
+        #expect(sight.end?.outcome == .succeeded, "\(String(describing: sight.end))")
+        // Ten children used 100 ms each.
+        #expect(sight.cpuTime >= .milliseconds(950), "\(sight.cpuTime)")
+        await harness.end()
+    }
+
+    @Test(
+        .enabled(if: hasInheritedClock, "the kernel refuses perf's task clock"),
+        .enabled(if: ProcessFacts.isRoot, "only root can leave a cgroup"))
+    func `a child that has left the cgroup is counted`() async throws {
+        // Each of these layers would refuse the move.
+        let harness = try await LaunchHarness(groupKill: .cgroup, without: [.namespaces, .landlock])
+        let sight = try await harness.run(try Self.burning("moved", harness))
+        #expect(sight.end?.outcome == .succeeded, "\(String(describing: sight.end))")
+        #expect(sight.cpuTime >= .milliseconds(50), "\(sight.cpuTime)")
+        await harness.end()
+    }
+
+    @Test(.enabled(if: ProcessFacts.isRoot, "only root can give users"))
+    func `a bundle with a user of its own can't leave its cgroup, even without other layers`() async throws {
+        let harness = try await LaunchHarness(
+            groupKill: .cgroup, without: [.namespaces, .landlock], bundleUser: 2_100_000_007)
+        let sight = try await harness.run(try Self.burning("moved", harness))
+        #expect(sight.end?.message == "it could not burn", "\(String(describing: sight.end))")
+        await harness.end()
+    }
+
+    private static func burning(_ how: String, _ harness: LaunchHarness) throws -> LaunchOrder {
+        let library = try PluginCompiler.compile(
+            "burns_unseen", into: harness.folder.appending(path: "library"))
+        var order = try harness.order(how, library: library)
+        order.handler.manifest.sandbox.subprocesses = true
+        return order
     }
 
     @Test func `a launch that sleeps uses next to nothing`() async throws {

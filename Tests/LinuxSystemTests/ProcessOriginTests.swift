@@ -54,6 +54,26 @@ import Testing
                 == .launch("descends from the launcher, process \(one.process.processIdentifier)"))
     }
 
+    @Test(.enabled(if: getuid() == 0, "only root can start a process of another user"))
+    func `a process of a bundle's user belongs to a launch, wherever it descends from`() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+        process.arguments = ["--reuid=70003", "--clear-groups", "sleep", "1000"]
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        let pid = process.processIdentifier
+        while ProcessOrigin.groups(of: pid) != []
+            || (try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)) != "sleep\n"
+        {
+            sched_yield()
+        }
+        let origins = ProcessOrigins()
+        let users = LaunchedProcesses(users: 70_000...70_009)
+        #expect(origins.origin(of: pid, nil, among: users) == .launch("has the user of a bundle"))
+        let others = LaunchedProcesses(users: 80_000...80_009)
+        #expect(origins.origin(of: pid, nil, among: others) == .elsewhere)
+    }
+
     @Test func `another launcher makes the memory void`() throws {
         let (one, other) = (try Shell(), try Shell())
         defer { for shell in [one, other] { shell.end() } }

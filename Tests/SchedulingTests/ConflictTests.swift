@@ -100,7 +100,7 @@ import Testing
         rig.end(launch)
     }
 
-    @Test(arguments: 1...60)
+    @Test(arguments: Seeds.of(1...60))
     func `at random, none runs beside another, none starves, and none waits without a cause`(seed: Int) {
         var numbers = SeededNumbers(seed: UInt64(seed))
         let names = (1...9).map { "p\($0)" }
@@ -439,5 +439,31 @@ import Testing
             for id in new { rig.end(rig.begin(id)) }
         }
         #expect(started.filter { $0.contains(".w") }.count == names.count)
+    }
+
+    @Test func `thousands that conflict with each other cost two looks when one of them ends`() throws {
+        let manifest = Manifest.make("com.example.a") { manifest in
+            for index in manifest.tasks.indices {
+                manifest.tasks[index].constraints = TaskConstraints(
+                    conflicts: [try! IdentifierPattern("com.example.a.*")])
+            }
+        }
+        let rig = SchedulerRig([manifest])
+        let ids = (0..<2000).map { rig.submit("export.film\($0)") }
+        var launch = rig.begin(ids[0])
+        _ = rig.take()
+        for id in ids[1..<5] {
+            rig.end(launch)
+            #expect(
+                rig.take().compactMap { if case .launch(let id, _, _, _) = $0 { id } else { nil } } == [id])
+            // A pass that judged all of them would have reached its limit.
+            #expect(!rig.scheduler.isPassCut)
+            launch = rig.begin(id)
+        }
+        // A request of another group, and one that was withdrawn, do not disturb the order.
+        rig.send(.withdrawn(ids[5]))
+        rig.submit("p1")
+        rig.end(launch)
+        #expect(rig.launched() == ["com.example.a.export.film6"])
     }
 }

@@ -126,6 +126,116 @@ import Testing
         #expect(rig.take() == [.expire(launch, .leaseEnded)])
     }
 
+    // MARK: Turns
+
+    @Test func `a lease is not renewed while another request waits for the slot`() {
+        let rig = SchedulerRig()
+        let first = rig.run("p1")
+        let second = rig.run("p2")
+        rig.advance(.seconds(300))
+        rig.submit("p3")
+        for launch in [first, second] { rig.send(.launchActive(launch)) }
+        rig.advance(.milliseconds(299_999))
+        #expect(rig.launched() == ["com.example.a.p1", "com.example.a.p2"])
+        rig.advance(.milliseconds(1))
+        // One request waits, so one launch ends.
+        #expect(rig.take() == [.expire(first, .leaseEnded)])
+        rig.send(.launchActive(second))
+        rig.advance(.seconds(5))
+        #expect(rig.take() == [])
+        rig.end(first)
+        #expect(rig.launched() == ["com.example.a.p3"])
+        rig.advance(.seconds(595))
+        #expect(rig.take() == [])
+    }
+
+    @Test func `after its turn a launch ends as soon as another request waits only for the slot`() throws {
+        let rig = SchedulerRig()
+        let first = rig.run("p1")
+        let second = rig.run("p2")
+        for _ in 0..<5 {
+            for launch in [first, second] { rig.send(.launchActive(launch)) }
+            rig.advance(.seconds(600))
+        }
+        _ = rig.takeAll()
+        // Something else holds this request.
+        rig.submit("p3") { $0.earliestBeginDate = rig.now.wall + .seconds(100) }
+        rig.advance(.seconds(99))
+        #expect(rig.take() == [])
+        // The host wakes for it at the end of its window, although no slot is free.
+        #expect(rig.wake.wall == rig.now.wall + .seconds(26))
+        rig.advance(.seconds(1))
+        let record = try #require(
+            rig.takeAll().compactMap { action in
+                if case .expire(first, .leaseEnded, let record) = action { record } else { nil }
+            }.first)
+        #expect(
+            record.verdicts.first?.rationale.first?.sentence
+                == "The run time is 51 min; it must be at most 10 min, because com.example.a.p3 waits for "
+                + "the slot")
+    }
+
+    @Test func `a long runtime of a refresh does not hold the short lane`() {
+        let rig = SchedulerRig(
+            ["com.example.a", "com.example.b", "com.example.c"].map { name in
+                .make(name) { manifest in
+                    for index in manifest.tasks.indices where name != "com.example.c" {
+                        manifest.tasks[index].limits.lease = Lease(
+                            duration: .seconds(3600), gracePeriod: .seconds(5))
+                    }
+                }
+            })
+        let first = rig.run("com.example.a.refresh")
+        _ = rig.run("com.example.b.refresh")
+        _ = rig.take()
+        rig.advance(.seconds(10))
+        rig.submit("com.example.c.refresh")
+        rig.advance(.milliseconds(19_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(first, .leaseEnded)])
+    }
+
+    @Test func `each attempt that brought nothing doubles the next turn, up to the lease`() throws {
+        let manifests = ["com.example.a", "com.example.b"].map { name in
+            Manifest.make(name) { manifest in
+                for index in manifest.tasks.indices {
+                    manifest.tasks[index].limits.lease = Lease(
+                        duration: .seconds(3600), gracePeriod: .seconds(5))
+                }
+            }
+        }
+        for (attempts, turn) in [(0, 600), (1, 1200), (2, 2400), (3, 3600), (7, 3600)] {
+            var settings = SchedulerSettings.unpaced
+            settings.discretionarySlots = 1
+            let rig = SchedulerRig(manifests, settings: settings)
+            let id = rig.submit("com.example.a.p1")
+            let launch = rig.begin(id)
+            var again = try #require(rig.stored[id])
+            (again.attempt, again.attempts.withoutProgress) = (attempts + 1, attempts)
+            rig.end(launch, putBack: again)
+            let next = rig.begin(id)
+            rig.submit("com.example.b.p1")
+            _ = rig.take()
+            rig.advance(.seconds(turn) - .milliseconds(1))
+            #expect(rig.take() == [])
+            rig.advance(.milliseconds(1))
+            #expect(rig.take() == [.expire(next, .leaseEnded)])
+        }
+    }
+
+    @Test func `a launch by hand keeps its slot for its whole lease`() {
+        var settings = SchedulerSettings.unpaced
+        settings.discretionarySlots = 1
+        let rig = SchedulerRig(settings: settings)
+        let launch = rig.run("p1") { $0.origin = .simulated }
+        rig.submit("p2")
+        rig.send(.launchActive(launch))
+        _ = rig.take()
+        rig.advance(.seconds(600))
+        #expect(rig.take() == [])
+    }
+
     @Test func `a continued launch stalls 60 s after its last change of progress`() {
         let rig = SchedulerRig()
         let launch = rig.run("export.film")

@@ -1,7 +1,8 @@
+import TaskHostTestSupport
 import Testing
 
 @Suite struct PropertyTests {
-    @Test(arguments: 1...12)
+    @Test(arguments: Seeds.of(1...12))
     func `whatever happens, no rule is broken and nothing starves`(seed: Int) {
         check(seed: UInt64(seed))
     }
@@ -10,7 +11,7 @@ import Testing
         check(seed: UInt64.random(in: .min ... .max))
     }
 
-    @Test(arguments: 101...108)
+    @Test(arguments: Seeds.of(101...108))
     func `what starts, and when, is what judging every request at every event would start`(seed: Int) {
         checkPlainly(seed: UInt64(seed))
     }

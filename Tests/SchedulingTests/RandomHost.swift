@@ -50,7 +50,7 @@ final class RandomHost {
     }()
     /// Every sent event, with its time and the scheduler's answer.
     private(set) var log: [LoggedEvent] = []
-    private let manifests: [Manifest] = [
+    private var manifests: [Manifest] = [
         manifest("com.example.a").scheduling("p1", every: .seconds(900), tolerance: .seconds(60)),
         manifest("com.example.b").scheduling("p1", every: .seconds(7200), tolerance: .seconds(3600)),
         manifest("com.example.c"),
@@ -72,8 +72,23 @@ final class RandomHost {
         }
     }
 
-    init(seed: UInt64) {
+    /// - Parameters:
+    ///   - seed: The seed of the events.
+    ///   - hasConflicts: Whether some tasks conflict, also with those of another bundle.
+    init(seed: UInt64, hasConflicts: Bool = false) {
         numbers = SeededNumbers(seed: seed)
+        if hasConflicts {
+            for (bundle, task, other) in [
+                (0, "p1", "com.example.b.p1"), (1, "p2", "com.example.b.p1"),
+                (2, "p3", "com.example.c.refresh"),
+            ] {
+                for index in manifests[bundle].tasks.indices
+                where manifests[bundle].tasks[index].pattern.base.rawValue.hasSuffix(".\(task)") {
+                    manifests[bundle].tasks[index].constraints = TaskConstraints(
+                        conflicts: [try! IdentifierPattern(other)])
+                }
+            }
+        }
         send(.settingsChanged(settings))
         send(.handlersChanged(manifests))
         send(.conditionsChanged(conditions))

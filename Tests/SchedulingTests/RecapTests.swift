@@ -21,8 +21,13 @@ import Testing
         #expect(launched > 100)
     }
 
-    private func launchesAfterRecaps(seed: Int) -> Int {
-        let host = RandomHost(seed: UInt64(seed))
+    @Test func `the same is true of requests that wait for conflicting ones`() {
+        let launched = (1...12).reduce(0) { $0 + launchesAfterRecaps(seed: $1, hasConflicts: true) }
+        #expect(launched > 100)
+    }
+
+    private func launchesAfterRecaps(seed: Int, hasConflicts: Bool = false) -> Int {
+        let host = RandomHost(seed: UInt64(seed), hasConflicts: hasConflicts)
         var recaps: [(index: Int, at: Moment, events: [SchedulerEvent])] = []
         for _ in 0..<600 {
             host.step()

@@ -6,7 +6,7 @@ import Testing
 
 /// `explain` must agree with the scheduler: the test applies each remedy that it names, and each must help.
 @Suite struct RemedyTests {
-    @Test(arguments: 1...60)
+    @Test(arguments: Seeds.of(1...60))
     func `a request starts exactly when explain has no veto left, and every act that it names removes one`(
         seed: Int
     ) throws {

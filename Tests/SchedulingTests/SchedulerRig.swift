@@ -3,7 +3,9 @@ import TaskModel
 
 @testable import Scheduling
 
-/// A scheduler with a clock that the test moves. Its actions are answered as the host answers them.
+/// A scheduler with a clock that the test moves.
+///
+/// The rig answers the scheduler's requests for CPU time; the test reports the starts and ends of launches.
 final class SchedulerRig {
     var scheduler: Scheduler
     let moments = VirtualMoments()

@@ -6,7 +6,7 @@ import Testing
 
 /// The short form of a pending request in listings.
 @Suite struct SummaryTests {
-    @Test(arguments: 1...8)
+    @Test(arguments: Seeds.of(1...8))
     func `a summary has the first reason of the explanation and counts the others`(seed: UInt64) throws {
         let host = RandomHost(seed: seed)
         var compared = 0

@@ -1,5 +1,6 @@
 import HostCore
 import MemoryStore
+import TaskHostTestSupport
 import Scheduling
 import TaskModel
 import Testing
@@ -149,7 +150,7 @@ import Testing
         return manifest
     }
 
-    @Test(arguments: 0..<12)
+    @Test(arguments: Seeds.of(1...12))
     func `every request that only lacks a slot has its turn`(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed, part: 5)
         let count = Int.random(in: 3...8, using: &random)
@@ -221,5 +222,55 @@ import Testing
             let wait = start - (Fleet.start + time)
             #expect(wait <= .milliseconds(2100) * turns, "seed \(seed): \(task) waited \(wait), of \(count)")
         }
+    }
+
+    /// Two tasks that never end and save checkpoints, and others that need a second.
+    private struct TwoEndless: LaunchModel {
+        func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan {
+            request.bundle.rawValue.hasSuffix("endless")
+                ? LaunchPlan(
+                    work: .seconds(86_400 * 365), cpuShare: 0, resumes: true, progressPeriod: .seconds(60))
+                : LaunchPlan(work: .seconds(1), cpuShare: 1, resumes: false)
+        }
+    }
+
+    @Test func `beside two jobs whose leases are renewed, twenty others start within two leases`() throws {
+        func manifest(_ name: String, _ tasks: [String], _ kind: TaskKind) throws -> Manifest {
+            var manifest = Manifest(
+                bundle: try BundleIdentifier(name), library: "\(name).so", modes: [.processing],
+                tasks: try tasks.map {
+                    var task = TaskDeclaration(pattern: try IdentifierPattern("\(name).\($0)"), kind: kind)
+                    task.requiresExternalPower = true
+                    return task
+                }, sandbox: SandboxDeclaration())
+            manifest.pendingLimits = PendingLimits(appRefresh: 100, processing: 100)
+            return manifest
+        }
+        let endless = try manifest("com.example.endless", ["one", "two"], .processing)
+        let others = try (1...20).map { try manifest("com.example.other\($0)", ["work"], .processing) }
+        var host = VirtualHost(
+            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: TwoEndless(),
+            detail: .launches)
+        host.begin(VirtualBeginning(manifests: [endless] + others))
+        // All have had much more service than the two, so service alone would favour the two.
+        func submit(_ identifier: TaskIdentifier, at time: Duration) {
+            let submission = TaskSubmission(identifier: identifier, origin: .client)
+            host.add(.call(.submit(submission, from: nil)), at: time)
+        }
+        for other in others { submit(other.tasks[0].pattern.base, at: .zero) }
+        for task in endless.tasks { submit(task.pattern.base, at: .seconds(600)) }
+        for other in others { submit(other.tasks[0].pattern.base, at: .seconds(700)) }
+        host.run(until: .seconds(6 * 3600))
+        for other in others {
+            let launches = host.tally.launches.filter { $0.identifier == other.tasks[0].pattern.base }
+            #expect(launches.count == 2)
+            let second = try #require(launches.last)
+            #expect(second.start <= Fleet.start + .seconds(700 + 2 * 610), "\(second)")
+        }
+        // The two go on from their checkpoints, and are never given up.
+        let attempts = host.tally.launches.filter {
+            endless.tasks.map(\.pattern.base).contains($0.identifier)
+        }
+        #expect(attempts.count > 2 && attempts.suffix(2).allSatisfy { $0.end == nil })
     }
 }

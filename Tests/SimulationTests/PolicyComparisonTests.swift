@@ -145,4 +145,28 @@ import Testing
         try (page[..<start] + "\n\(tables)\n\n" + page[stop...])
             .write(toFile: path, atomically: true, encoding: .utf8)
     }
+
+    /// The nine tasks with a schedule on a device that people use at random times, and that never sleeps.
+    @Test func `wake-ups are at most 1.2 times the least number, and refreshes begin in their windows`()
+        throws
+    {
+        var fleet = Fleet(
+            kinds: [.kiosk],
+            manifests: try PolicyPage.manifests().filter { $0.bundle.rawValue != "com.example.maps" },
+            seed: 1)
+        fleet.days = 21
+        let tally = fleet.run(
+            device: 0, detail: .launches,
+            findDate: { _, _, after in
+                // The next 02:00; no other task has such an expression.
+                let day = after.wholeSeconds / 86_400
+                let date = WallTime(sinceEpoch: .seconds(day * 86_400 + 7200))
+                return date > after ? date : date + .seconds(86_400)
+            })
+        let ratio = Double(tally.wakeUps) / Double(tally.leastWakeUps)
+        #expect(ratio <= 1.2, "\(tally.wakeUps) of \(tally.leastWakeUps)")
+        let refreshes = tally.launches.filter { $0.refreshes != nil }
+        let late = refreshes.count(where: \.isLate)
+        #expect(refreshes.count > 2000 && late * 100 <= refreshes.count, "\(late) of \(refreshes.count)")
+    }
 }

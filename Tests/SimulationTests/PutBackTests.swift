@@ -1,5 +1,6 @@
 import HostCore
 import MemoryStore
+import TaskHostTestSupport
 import Scheduling
 import TaskModel
 import Testing
@@ -139,7 +140,7 @@ import Testing
     }
 
     /// Random bundles with tasks that end and tasks that never do, whether they get further or not.
-    @Test(arguments: 0..<60)
+    @Test(arguments: Seeds.of(1...60))
     func `whatever runs, a first attempt starts within a lease for each pair of bundles`(seed: UInt64) throws
     {
         var numbers = SeededNumbers(seed: seed)

@@ -166,18 +166,18 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let moments = VirtualMoments()
         let recorder = try EventRecorder(
-            directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
+            directory: folder.path, limit: .mebibytes(64), capacity: 10, onProblem: { Issue.record("\($0)") })
         recorder.begin(at: moments.now(), isContinued: false)
         let request = try Self.request(1)
-        recorder.record(pending: Array(repeating: request, count: 70_000), at: moments.now())
+        recorder.record(pending: Array(repeating: request, count: 100), at: moments.now())
         recorder.record(.started, at: moments.now())
         // A recap can have as many events, and is recorded in one piece, too.
-        recorder.record(Array(repeating: .timePassed, count: 70_000), at: moments.now())
+        recorder.record(Array(repeating: .timePassed, count: 100), at: moments.now())
         recorder.finish()
         await recorder.run()
         // There is one line for each event, and each file also has a header line.
         let files = try RecordedLog.files(in: folder.path).count
-        #expect(try Self.lineCount(in: folder) == 140_001 + files)
+        #expect(try Self.lineCount(in: folder) == 201 + files)
     }
 
     @Test func `pending requests that do not fit are not recorded, and the log says why`() async throws {
@@ -253,18 +253,19 @@ import Testing
         let folder = Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let moments = VirtualMoments()
-        let recorder = try EventRecorder(directory: folder.path, limit: .mebibytes(64), onProblem: { _ in })
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(64), capacity: 100, onProblem: { _ in })
         recorder.begin(at: moments.now(), isContinued: false)
         // Nothing is written yet, so the queue becomes full.
-        for _ in 0..<70_000 { recorder.record(.timePassed, at: moments.now()) }
+        for _ in 0..<150 { recorder.record(.timePassed, at: moments.now()) }
         let running = Task { await recorder.run() }
         func lineCount() throws -> Int {
             try RecordedLog.files(in: folder.path).map {
                 try Data(contentsOf: URL(fileURLWithPath: $0)).count { $0 == 10 }
             }.reduce(0, +)
         }
-        // The queue holds 65,536 items; the first of them begins the segment.
-        while try lineCount() < 65_536 { await Task.yield() }
+        // The queue holds 100 items; the first of them begins the segment.
+        while try lineCount() < 100 { await Task.yield() }
         moments.advance(by: .seconds(60))
         #expect(recorder.wantsSegment(at: moments.now()))
         recorder.begin(at: moments.now(), isContinued: true)
@@ -275,7 +276,7 @@ import Testing
         let files = try RecordedLog.readFiles(folder.path, skipped: &skipped)
         let missing = RecordedLog.problems(of: files).map(\.finding)
         let written = files.map(\.entries.count).reduce(0, +)
-        #expect(missing == ["\(70_001 - written) events before this line are missing"])
+        #expect(missing == ["\(151 - written) events before this line are missing"])
     }
 
     @Test func `a log of format 1 is read, and one of a future format is refused`() async throws {
@@ -385,5 +386,98 @@ import Testing
         }
         #expect(
             payloads.count == 2 && payloads.allSatisfy { $0.contains("urgent") && !$0.contains("secret") })
+    }
+
+    // MARK: Hostile logs
+
+    /// A line of a log with the right number and checksum.
+    private static func sealed(_ text: String, _ number: Int64) -> [UInt8] {
+        LineSeal.close([UInt8](text.utf8), number: number)
+    }
+
+    /// A log of one file: a scheduler that starts, gets a request and launches it, with a part of its text
+    /// replaced.
+    private static func hostile(_ old: String, _ new: String, to folder: URL) throws -> String {
+        let manifest = Manifest(
+            bundle: try BundleIdentifier("com.example.a"), library: "a.so", modes: [.processing],
+            tasks: [TaskDeclaration(pattern: try IdentifierPattern("com.example.a.p1"), kind: .processing)],
+            sandbox: SandboxDeclaration())
+        let moments = VirtualMoments()
+        let id = RequestID(rawValue: 1)
+        let launch = LaunchID(rawValue: 1)
+        let events: [SchedulerEvent] = [
+            .settingsChanged(SchedulerSettings()), .localTimeChanged(offset: .seconds(3600)),
+            .handlersChanged([manifest]), .conditionsChanged(.simulatedStart), .started,
+            .submitted(try request(1)), .launchStarted(launch, id), .launchReady(launch), .timePassed,
+        ]
+        var bytes = LineSeal.close(
+            [UInt8](try JSONEncoder().encode(RecordedSegment.Header(isContinued: false))), number: nil)
+        for (index, event) in events.enumerated() {
+            moments.advance(by: .seconds(1))
+            let line = try JSONEncoder().encode(RecordedEntry(at: moments.now(), .event(event)))
+            let text = String(decoding: line, as: UTF8.self).replacingOccurrences(of: old, with: new)
+            bytes += sealed(text, Int64(index + 1))
+        }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.appending(path: "events-00000000000001.jsonl").path
+        try Data(bytes).write(to: URL(filePath: path))
+        return path
+    }
+
+    @Test(
+        arguments: [
+            // A lease, local time and counts that no host has.
+            (
+                "\"duration\":[32,9704189641294348288]", "\"duration\":[9223372036854775807,0]",
+                "no host records"
+            ),
+            (
+                "\"offset\":[195,2884905626637434880]", "\"offset\":[-9223372036854775808,1]",
+                "no host records"
+            ),
+            ("\"attempt\":1", "\"attempt\":9223372036854775807", "no host records"),
+            ("\"budgetBurst\":0.25", "\"budgetBurst\":1e300", "no host records"),
+        ])
+    func `numbers that no host records are reported, and the line is left out`(
+        old: String, new: String, problem: String
+    ) throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = try Self.hostile(old, new, to: folder)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try #require(text.contains(new))
+        let segment = try RecordedSegment(reading: path)
+        #expect(segment.problems.contains { $0.finding.contains(problem) }, "\(segment.problems)")
+        // A trap would end this program.
+        _ = ExactReplay([segment])
+        _ = RecordedWorld([segment]).run()
+    }
+
+    @Test(arguments: [-1, 400 * 86_400])
+    func `clocks that run backwards or jump by more than a year are reported`(jump: Int64) throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = try Self.hostile("none", "none", to: folder)
+        let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
+        var entry = try #require(RecordedSegment(reading: path).entries.last)
+        entry.at = entry.at.advanced(by: .seconds(jump) - .seconds(1))
+        var bytes = lines.dropLast().reduce(into: [UInt8]()) { $0 += Array($1) + [UInt8(ascii: "\n")] }
+        bytes += LineSeal.close([UInt8](try JSONEncoder().encode(entry)), number: Int64(lines.count - 1))
+        try Data(bytes).write(to: URL(filePath: path))
+        let segment = try RecordedSegment(reading: path)
+        #expect(segment.entries.count == lines.count - 2)
+        #expect(segment.problems.first?.finding.contains("can't be those of an event") == true)
+    }
+
+    @Test func `a wall clock that was set back does not end a replay`() throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let segment = try RecordedSegment(reading: try Self.hostile("none", "none", to: folder))
+        #expect(segment.problems.isEmpty)
+        var entries = segment.entries
+        entries[entries.count - 1].at.wall = entries[0].at.wall + .seconds(-86_400)
+        let replay = ExactReplay([RecordedSegment(path: "memory", entries: entries)])
+        let period = try #require(replay.period)
+        #expect(period.lowerBound == entries[entries.count - 1].at.wall)
     }
 }

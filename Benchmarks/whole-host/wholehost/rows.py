@@ -34,7 +34,7 @@ def _bundles(bench, closing, settings=None):
 def latency(bench, closing):
     """The time from a submission to the first instruction of the task's handler. Tasks are submitted one
     at a time over one open connection, with a pause of 30 ms after each. The host stores the request and
-    the launch before the handler runs. Peers, and the subject from a shell, start a command for each task."""
+    the launch before the handler runs. Peers, and the subject from a shell, start a command for each task (RQ, Celery and Huey: one client for all)."""
     count = 15 if bench.quick else 60
     subjects = [
         Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200)),
@@ -164,7 +164,7 @@ def burst(bench, closing):
 EVENTS = {
     "syscalls:sys_enter_fdatasync": "syncs",
     "syscalls:sys_enter_fsync": "syncs",
-    "syscalls:sys_enter_pwrite64": "page writes",
+    "syscalls:sys_enter_pwrite64": "writes of the store's pages (pwrite calls)",
     "syscalls:sys_enter_futex": "futex calls",
     "context-switches": "context switches",
 }

@@ -495,7 +495,7 @@ def accounting(bench, closing):
 
 @row("size", "Programs on the disk, stripped", "MB", "host at most 30 MB, command line at most 15 MB")
 def size(bench, _closing):
-    """The sizes of the programs after `strip`, as `make install` installs them. They contain Swift's
+    """The sizes of the programs after `strip`, as `make install` installs them. bgtaskd and bgtask contain Swift's
     runtime, linked statically, and `bgtaskd` also contains Foundation."""
 
     def stripped(name):
@@ -582,7 +582,7 @@ def build(bench, _closing):
 
     def changed():
         # These are the Makefile's flags. With other flags, SwiftPM would build everything again.
-        flags = ["--explicit-target-dependency-import-check", "error", "--product", "bgtaskd"]
+        flags = [*(ROOT / ".ci/flags").read_text().split(), "--product", "bgtaskd"]
         file = pathlib.Path(ROOT / "Sources/Host/HostCore/HostCore.swift")
         if not file.exists():
             raise Skipped("Sources/Host/HostCore/HostCore.swift is not there")

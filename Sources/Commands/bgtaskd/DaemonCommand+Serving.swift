@@ -49,6 +49,7 @@ extension DaemonCommand {
         if !effective.paths.conditions.isEmpty {
             configuration.conditionsDirectory = effective.paths.conditions
         }
+        configuration.bundleUsers = effective.bundleUsers
         configuration.templateIdleTime = effective.templateIdleTime
         configuration.keptLaunches = effective.keptLaunches
         configuration.keptAge = effective.keptAge

@@ -46,7 +46,7 @@ struct DaemonCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "The directory with the files that define custom conditions. The default is conditions.d beside the manifests."
+            "The directory with the files that define custom conditions. The default is conditions.d beside the directory of manifests."
     )
     var conditionsDirectory: String?
 

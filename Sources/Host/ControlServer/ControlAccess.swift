@@ -77,11 +77,13 @@ enum ControlPower: Equatable, Sendable {
         case .reading:
             throw refusal(
                 subject, "your groups do not give you the power to read",
-                "Ask the administrator for the group in 'control.read'")
+                "Ask the administrator to add you to the group that the setting control.read of bgtaskd names"
+            )
         case .submitting:
             throw refusal(
                 subject, "your groups do not give you the power to submit",
-                "Ask the administrator for the group in 'control.submit'")
+                "Ask the administrator to add you to the group that the setting control.submit of bgtaskd names"
+            )
         case .everything:
             throw refusal(
                 subject, "only the user of the host and root may do this",

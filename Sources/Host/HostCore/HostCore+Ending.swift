@@ -119,6 +119,10 @@ extension HostCore {
         } else if attempts.withoutProgress > 0 {
             wait = settings.backOff(afterAttempts: attempts.withoutProgress, of: launch.request.id)
         }
+        // Others that wait for the slot come first, even if they had more service.
+        if launch.record.expiration == .leaseEnded {
+            wait = max(wait, min(settings.backOffBase, settings.backOffLimit))
+        }
         if let limit = limits(of: launch.request).cpu, !launch.isCPURelaxed {
             let elapsed = launch.readyAt.map { ended.at.monotonic - $0.monotonic } ?? .zero
             let isExceeded = launch.record.expiration == .cpuLimit

@@ -54,7 +54,7 @@ extension HostCore {
         log(
             .error,
             "\(bundle) is paused, because \(crashes.counted("launch", "launches")) in a row crashed. The pause ends "
-                + "when the bundle has another library. To end it now: bgtask resume \(bundle). "
+                + "when the bundle has another library, or without a library another manifest. To end it now: bgtask resume \(bundle). "
                 + "To launch a task in spite of it: bgtask launch IDENTIFIER")
     }
 

@@ -15,7 +15,7 @@ public enum HostEffect: Sendable {
 
     // MARK: Launches in processes of their own
     /// Start a launch.
-    case launch(LaunchOrder)
+    indirect case launch(LaunchOrder)
     /// Ask a launch to stop.
     case expire(LaunchID, Reason)
     /// Kill all processes of a launch.
@@ -52,7 +52,7 @@ public enum HostEffect: Sendable {
     /// Answer a call; each call gets one answer.
     case answer(CallID, HostAnswer)
     /// Send an event to the followers of the host's events.
-    case publish(HostEvent)
+    indirect case publish(HostEvent)
     /// Add a line to the log.
     case log(LogLine)
 
@@ -80,7 +80,7 @@ public enum HostAnswer: Sendable {
     /// These requests were cancelled, and these launches were asked to stop.
     case cancelled(Cancellation)
     /// The launch was started.
-    case simulated(SimulatedLaunch)
+    indirect case simulated(SimulatedLaunch)
     /// The host asked these launches to stop.
     case expiring([LaunchID])
     /// The state of the bundle after the change, which is durable.

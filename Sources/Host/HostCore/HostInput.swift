@@ -25,9 +25,11 @@ public struct CallID: Hashable, Sendable {
 }
 
 /// One input of the core: a call, an event or the answer to an effect.
+///
+/// The two largest cases are indirect, because a queue copies each input several times.
 public enum HostInput: Sendable {
     /// The host begins to serve; this is the first input, and comes once.
-    case begin(HostBeginning)
+    indirect case begin(HostBeginning)
     /// A call of the control API; answered once, by ``HostEffect/answer(_:_:)``.
     case call(CallID, HostCall)
     /// A launch reports an event.
@@ -35,7 +37,7 @@ public enum HostInput: Sendable {
     /// The machine's conditions changed to these.
     case conditions(Conditions)
     /// The configuration changed to this.
-    case settings(SettingsSnapshot)
+    indirect case settings(SettingsSnapshot)
     /// The manifests and plugins changed to these.
     case registered(RegistrySnapshot)
     /// An alarm of ``HostEffect/arm(_:)`` came; the offset is local time minus UTC.

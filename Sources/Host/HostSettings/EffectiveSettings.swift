@@ -45,6 +45,12 @@ public struct EffectiveSettings: Equatable, Sendable {
 
     /// What the host does if a layer of isolation is missing.
     public var isolationRequirement = IsolationRequirement.full
+    /// The numbers of the users from which each bundle gets its own, if the host runs as root; `nil` for
+    /// none.
+    ///
+    /// Our choice: no convention uses these. They are above the users of systemd's containers and of SSSD,
+    /// and below the numbers that a signed 32-bit number can't hold.
+    public var bundleUsers: ClosedRange<UInt32>? = 2_100_000_000...2_100_065_535
     /// The group whose members may read through the control socket; empty means none.
     public var readers = ""
     /// The group whose members may submit requests of all bundles; empty means none.

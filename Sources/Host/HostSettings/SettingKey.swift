@@ -111,5 +111,17 @@ extension SettingKey {
             text: { $0[keyPath: target] }, set: { $0[keyPath: target] = $1 })
     }
 
+    static func users(_ name: String, _ target: Target<ClosedRange<UInt32>?>, _ reason: String) -> Self {
+        Self(
+            path: parts(name), kind: .users, reason: reason, needsRestart: true,
+            text: { UserRange.text(of: $0[keyPath: target]) },
+            set: { settings, text in
+                // `try?` would make no difference between 'none' and an error.
+                if case .success(let range) = Result(catching: { try UserRange.parse(text) }) {
+                    settings[keyPath: target] = range
+                }
+            })
+    }
+
     private static func parts(_ name: String) -> [String] { name.split(separator: ".").map(String.init) }
 }

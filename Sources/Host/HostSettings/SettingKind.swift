@@ -19,6 +19,8 @@ public enum SettingKind: Sendable {
     case path
     /// The name or number of a group of users; empty means none.
     case group
+    /// A range of the numbers of users, such as `60600-60999`, or `none`.
+    case users
     /// A size with a unit, such as `64MiB`; the bounds are inclusive.
     case size(ClosedRange<ByteCount>)
 
@@ -42,6 +44,7 @@ public enum SettingKind: Sendable {
         case .path: "absolute path, or ~/..."
         case .publicKeys: "list of public keys"
         case .group: "name or number of a group"
+        case .users: "first and last number, such as 60600-60999, or none"
         case .size(let range):
             "size, \(Self.text(of: range.lowerBound)) to \(Self.text(of: range.upperBound))"
         }
@@ -59,6 +62,7 @@ public enum SettingKind: Sendable {
         case .word(let words): node.word(what, among: words, problems)
         case .path: path(node, what, problems)
         case .group: group(node, what, problems)
+        case .users: users(node, what, problems)
         case .size(let range): node.size(what, in: range, problems).map(Self.text(of:))
         case .publicKeys: publicKeys(node, what, problems)
         }
@@ -114,6 +118,19 @@ public enum SettingKind: Sendable {
             node.place, "\(what) must be the name of a group, found '\(name.shortened)'",
             "List the groups of this machine: getent group")
         return nil
+    }
+
+    private func users(_ node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
+        // A single number, which is not enough, gets the same advice as other texts.
+        guard case .scalar(let text, _) = node.value, !node.isNull else {
+            return node.text(what, problems)
+        }
+        do {
+            return UserRange.text(of: try UserRange.parse(text))
+        } catch {
+            problems.error(node.place, "\(what) '\(text.shortened)': \(error.finding)", error.remedy)
+            return nil
+        }
     }
 
     /// Formats a number without needless digits: `4` for 4.0, `0.25` for 0.25.

@@ -96,7 +96,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.stallQuestion", \.scheduler.stallQuestion, .seconds(1) ... .seconds(86_400),
-            "The host asks the user whether to keep going after this time without new progress. Our choice: half of the limit"
+            "When a continued launch has made no progress for this time, the host asks the user whether it may continue. Our choice: half of scheduling.stallLimit"
         ),
         .decimal(
             "scheduling.slowShare", \.scheduler.slowShare, 0...1,

@@ -78,6 +78,10 @@ public enum SettingTable {
             "isolation.require", \.isolationRequirement,
             "What the host does if this machine lacks a layer of isolation that a manifest counts on. With 'full', it refuses the launch. With 'best', it launches with what there is, and the record says what that was"
         ),
+        .users(
+            "isolation.users", \.bundleUsers,
+            "The users from which a host that runs as root gives each bundle its own. The user keeps the same number as long as the data directory of the bundle exists. With 'none', tasks run as root without capabilities. Hosts of other users ignore the key"
+        ),
         .group(
             "control.read", \.readers,
             "The group of users who may read through the control socket: requests with their payloads, launches, the log. Empty means that only root and the user of the host may"
@@ -90,7 +94,7 @@ public enum SettingTable {
         .path("paths.manifests", \.paths.manifests, "The directory with the manifests"),
         .path(
             "paths.conditions", \.paths.conditions,
-            "The directory with the definitions of custom conditions. Empty means conditions.d beside the manifests"
+            "The directory with the definitions of custom conditions. Empty means conditions.d beside the directory of manifests, such as /etc/bgtask/conditions.d for /etc/bgtask/manifests"
         ),
         .path(
             "paths.state", \.paths.state,

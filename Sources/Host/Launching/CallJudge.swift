@@ -145,17 +145,26 @@ struct FileRules: Sendable {
 extension LauncherCore {
     /// How many different calls the record of a launch has.
     private static let maximumObservedCalls = 512
+    /// How many bytes the names and subjects of these calls have.
+    ///
+    /// Our choice: 512 paths of 128 bytes. A hostile plugin in a learning launch would use paths of 1 KiB.
+    private static let maximumObservedBytes = 65_536
 
     func observed(_ message: ObservedMessage, _ launch: RunningLaunch) {
         let count = Int(clamping: message.count)
-        guard let name = message.call, launch.calls.count < Self.maximumObservedCalls else {
+        let subject = message.subject.map(OutputLines.harmless(_:))
+        let bytes = (message.call?.utf8.count ?? 0) + (subject?.utf8.count ?? 0)
+        guard let name = message.call, launch.calls.count < Self.maximumObservedCalls,
+            launch.callBytes + bytes <= Self.maximumObservedBytes
+        else {
             launch.furtherCalls += count
             return
         }
+        launch.callBytes += bytes
         launch.calls.append(
             ObservedCalls.Call(
-                name: OutputLines.harmless(name), subject: message.subject.map(OutputLines.harmless(_:)),
-                use: message.use, isRefused: message.isRefused, count: count))
+                name: OutputLines.harmless(name), subject: subject, use: message.use,
+                isRefused: message.isRefused, count: count))
     }
 
     /// What is needed to judge the calls of a launch; `nil` if there are none and nothing was observed.

@@ -21,8 +21,11 @@ struct IsolationProbe: Sendable {
     ///     use the same group.
     ///   - runnerPath: The path of the `bgtask-runner` program, which tries the layers.
     ///   - wanted: The layer to use; `nil` takes the strongest available one.
+    ///   - users: The numbers of the users of bundles; `nil` if launches run as the host's user.
     /// - Throws: ``LauncherError`` if the wanted layer, or any layer, is not available.
-    init(stateDirectory: String, runnerPath: String, wanted: GroupKill?) throws(LauncherError) {
+    init(
+        stateDirectory: String, runnerPath: String, wanted: GroupKill?, users: ClosedRange<UInt32>? = nil
+    ) throws(LauncherError) {
         let (groupLayer, base) = Self.probeGroups(stateDirectory)
         let namespaceLayer = Self.probeNamespaces(runnerPath)
         let seccompLayer = Self.probeSeccomp(runnerPath)
@@ -47,7 +50,8 @@ struct IsolationProbe: Sendable {
                 remedy: "The host runs no handler without isolation; " + Self.howToGetGroup)
         }
         groups = used == .cgroup ? base : nil
-        let sandbox = Self.probeSandbox(runnerPath)
+        var sandbox = Self.probeSandbox(runnerPath)
+        sandbox[.user] = Self.probeUser(runnerPath, users?.lowerBound, stateDirectory)
         let reports = Self.probeReports(runnerPath)
         reportsCalls = reports.isAvailable
         report = IsolationReport(
@@ -123,13 +127,41 @@ struct IsolationProbe: Sendable {
     /// Tries every layer of the sandbox.
     private static func probeSandbox(_ runnerPath: String) -> [SandboxLayer: IsolationReport.Layer] {
         var layers: [SandboxLayer: IsolationReport.Layer] = [:]
-        for layer in SandboxLayer.allCases {
+        for layer in SandboxLayer.allCases where layer != .user {
             let failure = failure(of: layer.rawValue, runnerPath)
             layers[layer] = IsolationReport.Layer(
                 name: "sandbox: \(layer.title)", isAvailable: failure == nil,
                 finding: failure.map { "\($0); \(layer.lossWithoutIt)" } ?? "an attempt succeeded")
         }
         return layers
+    }
+
+    /// Tries whether a process can become the user of a bundle, who must then reach the state directory.
+    private static func probeUser(
+        _ runnerPath: String, _ user: UInt32?, _ directory: String
+    ) -> IsolationReport.Layer {
+        func missing(_ finding: String) -> IsolationReport.Layer {
+            .init(
+                name: "sandbox: \(SandboxLayer.user.title)", isAvailable: false,
+                finding: "\(finding); \(SandboxLayer.user.lossWithoutIt)")
+        }
+        guard FileContents.isRoot else { return missing("only root can give each bundle a user of its own") }
+        guard let user else { return missing("the setting 'isolation.users' is 'none'") }
+        switch code(of: ["user", "\(user)", directory], runnerPath) {
+        case .success(0):
+            return .init(
+                name: "sandbox: \(SandboxLayer.user.title)", isAvailable: true,
+                finding: "an attempt succeeded")
+        case .success(SystemCallError.accessDenied):
+            return missing(
+                "user \(user) can't reach \(directory): other users must be able to search all directories on "
+                    + "the way (chmod o+x), or 'paths.state' must name another directory")
+        case .success(let code):
+            return missing(
+                "an attempt to become user \(user) failed: \(SystemCallError.text(of: code)). In a container, "
+                    + "'isolation.users' must be a range of users that the container has")
+        case .failure(let finding): return missing(finding.text)
+        }
     }
 
     /// Tries whether the kernel reports refused calls to the launcher.
@@ -144,10 +176,22 @@ struct IsolationProbe: Sendable {
     }
 
     private static func failure(of isolation: String, _ runnerPath: String) -> String? {
+        switch code(of: [isolation], runnerPath) {
+        case .success(0): nil
+        case .success(let code): "an attempt failed: \(SystemCallError.text(of: code))"
+        case .failure(let finding): finding.text
+        }
+    }
+
+    /// Why an attempt has no result.
+    private struct Finding: Error { let text: String }
+
+    /// Runs an attempt; returns 0 or the error of the step that failed.
+    private static func code(of attempt: [String], _ runnerPath: String) -> Result<CInt, Finding> {
         do throws(SystemCallError) {
             let (_, theirs) = try DescriptorSocket.pair()
             let process = try ProcessSpawn.start(
-                runnerPath, arguments: ["probe", isolation],
+                runnerPath, arguments: ["probe"] + attempt,
                 environment: ProcessSpawn.ownEnvironment, passing: theirs
             ).handle
             // An attempt takes a few milliseconds. On a very busy machine, a short limit would leave out a
@@ -155,14 +199,14 @@ struct IsolationProbe: Sendable {
             guard process.waitForEnd(timeoutMilliseconds: 30_000) else {
                 process.kill()
                 _ = try? process.reap()
-                return "an attempt did not end within 30 s"
+                return .failure(Finding(text: "an attempt did not end within 30 s"))
             }
             let status = ExitStatus(waitStatus: UInt64(UInt32(bitPattern: try process.reap())))
-            guard let code = status.code else { return "a signal ended an attempt" }
-            return code == 0 ? nil : "an attempt failed: \(SystemCallError.text(of: CInt(code)))"
+            guard let code = status.code else { return .failure(Finding(text: "a signal ended an attempt")) }
+            return .success(CInt(code))
         } catch {
             // The launcher reports a runner that can't be started, with its remedy.
-            return nil
+            return .success(0)
         }
     }
 
@@ -217,6 +261,7 @@ extension SandboxLayer {
         switch self {
         case .namespaces: "namespaces"
         case .networkNamespace: "network namespace"
+        case .user: "user per bundle"
         case .capabilities: "capabilities"
         case .landlock: "Landlock files"
         case .landlockPorts: "Landlock ports"
@@ -232,6 +277,7 @@ extension SandboxLayer {
             "tasks can change the attributes of files that they may read and the host's user owns, and see "
                 + "shared memory of System V"
         case .networkNamespace: "tasks can read the machine's list of connections in /proc"
+        case .user: "tasks run as the user of the host"
         case .capabilities: "tasks of a root host keep its privileges"
         case .landlock: "tasks can use all files of the host's user; Landlock requires Linux 5.13"
         case .landlockPorts:

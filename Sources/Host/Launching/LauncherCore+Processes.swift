@@ -106,6 +106,7 @@ extension LauncherCore {
         let now = moments.now()
         launch.readyAt = now.monotonic
         launch.handlerIsBelow = isolation == .pidNamespace
+        launch.countDescendants()
         if launch.order.isDebugged, launch.handlerIsBelow, let handler = launch.handlerProcess {
             // A debugger needs the handler's process, and not the init process of its PID namespace.
             tell(.started(launch.id, pid: handler))

@@ -63,6 +63,8 @@ extension LauncherCore {
         {
             message.sandbox.remove(.landlockPorts)
         }
+        message.user = order.place.user
+        if message.user == nil { message.sandbox.remove(.user) }
         message.network = declaration.network
         message.subprocesses = declaration.subprocesses
         message.observation = reportsCalls ? order.observation : nil

@@ -41,11 +41,13 @@ final class LauncherCore: @unchecked Sendable {
     var templateGroups: [UInt64: ControlGroup] = [:]
     /// The standbys, by the number of their template.
     var standbys: [UInt64: Standby] = [:]
-    /// Templates whose standby could not be created; they are not asked for one again.
+    /// Templates whose standby could not be created; the launcher is not asked for one again.
     var templatesWithoutStandby: Set<UInt64> = []
-    /// The next look at the memory of all launches; `nil` while no running one needs it.
+    /// The next look at the memory of launches without a memory controller, and at processes that left their
+    /// group; `nil` while no running launch needs it.
     var memoryTimer: Scheduled<Void>?
-    /// The orders to the launcher that have no answer yet, and the timer that looks at them.
+    /// The orders to start or kill a process that the launcher has not answered yet, and the timer that looks
+    /// at them.
     var answers: AnswerWatch
     var answerTimer: Scheduled<Void>?
     /// The launches of templates that did not load in time, until the launcher has killed these templates.

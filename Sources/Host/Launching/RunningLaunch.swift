@@ -25,6 +25,8 @@ final class RunningLaunch: @unchecked Sendable {
     /// The calls that the launcher reported, and how many more there were.
     var calls: [ObservedCalls.Call] = []
     var furtherCalls = 0
+    /// The bytes of their names and subjects.
+    var callBytes = 0
 
     // MARK: Pipes
     var control: ControlPipe?
@@ -62,6 +64,11 @@ final class RunningLaunch: @unchecked Sendable {
     /// Reads the memory of the group; created at the first measurement.
     var groupMemory: GroupMemory?
     var usageBefore = Duration.zero
+    /// Counts processes that the group or /proc would lose; `nil` if the task may start none, or the kernel
+    /// refuses it.
+    private var inherited: InheritedClock?
+    /// The CPU time when ``inherited`` began to count.
+    private var usageBeforeInherited = Duration.zero
     /// The counts of the group before the launch; `nil` if the memory controller is not delegated.
     var memoryBefore: MemoryEvents?
     var lastUsage = Duration.zero
@@ -127,6 +134,20 @@ final class RunningLaunch: @unchecked Sendable {
 
     /// The CPU time since the start of the launch, and whether it may be too low.
     func cpuTime() -> (Duration, isLowerBound: Bool) {
+        let (counted, isLowerBound) = countedTime()
+        guard let inherited = inherited?.elapsed() else { return (counted, isLowerBound) }
+        return (max(counted, usageBeforeInherited + inherited), isLowerBound)
+    }
+
+    /// Begins to count processes that the task will start, if it may start any; those of its first moment,
+    /// before the host has handled *ready*, are not counted.
+    func countDescendants() {
+        guard order.mayStartProcesses, let process = handlerProcess else { return }
+        usageBeforeInherited = countedTime().0
+        inherited = InheritedClock(of: process)
+    }
+
+    private func countedTime() -> (Duration, isLowerBound: Bool) {
         if let usage = clock?.usage() { return (usage - usageBefore, false) }
         if let exit {
             // The init of a PID namespace that was killed did not wait for the handler, so its usage can be

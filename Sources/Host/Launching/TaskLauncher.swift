@@ -18,6 +18,9 @@ public final class TaskLauncher: Sendable {
         public var stateDirectory: String
         /// How all processes of a launch are ended; `nil` selects the strongest available isolation.
         public var groupKill: GroupKill?
+        /// The numbers of the users of bundles, of which ``LaunchPlace/user`` is one; `nil` if launches run
+        /// as the host's user.
+        public var users: ClosedRange<UInt32>?
         /// How long a loaded template stays without a launch: 5 min.
         ///
         /// Our choice: longer than the pauses in a burst of launches, but shorter than the 15 min
@@ -125,7 +128,7 @@ public final class TaskLauncher: Sendable {
     private func prepare() throws {
         let probe = try IsolationProbe(
             stateDirectory: configuration.stateDirectory, runnerPath: configuration.runnerPath,
-            wanted: configuration.groupKill)
+            wanted: configuration.groupKill, users: configuration.users)
         do throws(FileLock.Failure) {
             // The lock is only tested here: the launcher process takes it.
             _ = try FileLock(path: lockPath, owner: "")
@@ -150,6 +153,7 @@ public final class TaskLauncher: Sendable {
         state.withLock {
             $0.core = core
             $0.isolation = probe.report
+            $0.processes.users = probe.report.sandbox.contains(.user) ? configuration.users : nil
             $0.processes.group = probe.groups.flatMap { $0.path.split(separator: "/").last.map(String.init) }
         }
     }

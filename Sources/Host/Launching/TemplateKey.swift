@@ -13,6 +13,7 @@ struct TemplateKey: Hashable, Sendable {
     let observation: CallObservation
     let grants: FileGrants
     let temporaryParent: String
+    let user: UInt32?
     let niceness: Int
     let isBatch: Bool
     let ioClass: LaunchPriority.IOClass
@@ -29,6 +30,7 @@ struct TemplateKey: Hashable, Sendable {
         observation = order.observation
         grants = order.place.grants
         temporaryParent = order.place.temporaryParent ?? order.place.temporaryDirectory
+        user = order.place.user
         niceness = order.priority.nice
         isBatch = order.priority.isBatch
         ioClass = order.priority.ioClass

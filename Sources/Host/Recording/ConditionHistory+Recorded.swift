@@ -30,6 +30,7 @@ extension ConditionHistory {
         for line in lines.dropFirst() {
             // Most lines are not needed here, and decoding takes most of the time.
             guard Self.isOfUse(line), header.format == 1 || LineSeal.open(line).isSound,
+                NumberLimits.excess(in: line) == nil,
                 let entry = try? ControlJSON.decode(RecordedEntry.self, from: Self.text(line))
             else { continue }
             switch entry.occurrence {

@@ -22,9 +22,6 @@ public final class EventRecorder: Sendable {
     /// While a disk is full, the recorder therefore tries again and reports the problem at most once a
     /// minute.
     private static let shortest = Duration.seconds(60)
-    /// How many lines can wait to be written; if there are more, the present segment ends.
-    private static let capacity = 65_536
-
     /// The assumed size of a pending request's line, in bytes.
     ///
     /// A line without a payload has about 550. That still fits, because such lines are planned for only three
@@ -69,18 +66,20 @@ public final class EventRecorder: Sendable {
     /// - Parameters:
     ///   - directory: The directory of the log; created if it does not exist.
     ///   - limit: The approximate size of all segments together; at least 1 MiB.
+    ///   - capacity: How many orders can wait to be written; if there are more, the present segment ends.
     ///   - onProblem: Called on any thread with a sentence if lines can't be written. Recording continues
     ///     with the next segment.
     /// - Throws: The system call's error if the directory can't be created.
     public init(
-        directory: String, limit: ByteCount, onProblem: @escaping @Sendable (String) -> Void
+        directory: String, limit: ByteCount, capacity: Int = 65_536,
+        onProblem: @escaping @Sendable (String) -> Void
     ) throws(SystemCallError) {
         try DirectoryTree.make(directory)
         self.directory = directory
         self.limit = max(1 << 20, limit.bytes)
         state = Mutex(State(mostPending: Int(self.limit / 4 * 3 / Self.requestSize)))
         self.onProblem = onProblem
-        let stream = AsyncStream.makeStream(of: Order.self, bufferingPolicy: .bufferingOldest(Self.capacity))
+        let stream = AsyncStream.makeStream(of: Order.self, bufferingPolicy: .bufferingOldest(capacity))
         orders = stream.stream
         sender = stream.continuation
     }

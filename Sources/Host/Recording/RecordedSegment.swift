@@ -139,7 +139,18 @@ public struct RecordedSegment: Sendable {
             }
             noteNumber(number, place)
         }
-        entries.append(try Self.decode(RecordedEntry.self, line, place))
+        if let number = NumberLimits.excess(in: line) {
+            throw RecordingError(
+                subject: place, finding: "the line has a number that no host records: \(number)",
+                remedy: "The line is left out. Only trust a recording whose origin you know")
+        }
+        let entry = try Self.decode(RecordedEntry.self, line, place)
+        if let before = entries.last?.at, !entry.at.canFollow(before) {
+            throw RecordingError(
+                subject: place, finding: "its clocks can't be those of an event after the line before it",
+                remedy: "The line is left out. Only trust a recording whose origin you know")
+        }
+        entries.append(entry)
     }
 
     /// Notes the number of the next event, and a problem if events are missing before it.
@@ -179,6 +190,18 @@ public struct RecordedSegment: Sendable {
                     "Give the path of a host's recording, or of a file in it, and use the same version of bgtask"
             )
         }
+    }
+}
+
+extension Moment {
+    /// Whether an event of the same host can have this moment after an event with another one.
+    ///
+    /// Clocks that count from the boot never run backwards. A machine that sleeps for more than a year does
+    /// not occur, and a replay would take as long as the alarms of that time.
+    fileprivate func canFollow(_ other: Moment) -> Bool {
+        let year = Duration.seconds(366 * 86_400)
+        return boot >= other.boot && monotonic >= other.monotonic && boot - other.boot <= year
+            && monotonic - other.monotonic <= year
     }
 }
 

@@ -39,12 +39,14 @@ struct StoreFiles {
                     code: .inUse, subject: directory,
                     finding: "another host uses it: \(owner.isEmpty ? "it holds \(path)" : owner)",
                     remedy: "Stop that host, or set 'paths.state' (--state) of this one to another directory")
-            case .system(let failure) where failure.isShortage:
+            case .system(let failure) where failure.isFullDisk:
                 throw .diskFull(file: lock, words: failure.description)
             case .system(let failure):
                 throw StoreError(
                     code: .cannotOpen, subject: lock, finding: failure.description,
-                    remedy: "Make the state directory writable for the host's user")
+                    remedy:
+                        "Make sure that the host's user can write the state directory, then start the host again"
+                )
             }
         }
     }

@@ -39,6 +39,8 @@ struct ActiveLaunch: Sendable {
     private var expiringSince: Duration?
     /// When the lease ends, on CLOCK_BOOTTIME.
     private var leaseEnd: Duration?
+    /// When the launch's turn is over, on CLOCK_BOOTTIME; `nil` if it has its slot to itself until it ends.
+    private(set) var turnEnd: Duration?
     private var wasActive = false
     /// The state of the measurement of CPU time, which is needed whenever the lease ends and may be renewed.
     private enum Measurement { case none, due, asked, known }
@@ -77,6 +79,7 @@ struct ActiveLaunch: Sendable {
         guard readyAt == nil else { return }
         readyAt = now
         leaseEnd = lease.duration.map { now.boot + $0 }
+        turnEnd = turn.map { now.boot + $0 }
         progress.begin(at: now.monotonic)
         if tracedSince != nil { tracedSince = now }
     }
@@ -114,6 +117,7 @@ struct ActiveLaunch: Sendable {
         } else if let since = tracedSince {
             tracedSince = nil
             leaseEnd = leaseEnd.map { $0 + (now.boot - since.boot) }
+            turnEnd = turnEnd.map { $0 + (now.boot - since.boot) }
             progress.shift(by: now.monotonic - since.monotonic)
         }
     }
@@ -188,6 +192,39 @@ struct ActiveLaunch: Sendable {
         )
     }
 
+    /// How long the launch has its slot to itself; `nil` if it does until it ends.
+    ///
+    /// A person started a launch by `bgtask launch`, so it is not stopped for others.
+    private var turn: Duration? {
+        guard request.lane.isFair, !isSimulated, let duration = lease.duration,
+            let standard = Lease.standard(for: request.kind).duration
+        else { return nil }
+        let doublings = min(max(0, request.attempts.withoutProgress), 16)
+        return min(standard * (1 << doublings), duration)
+    }
+
+    /// Whether the launch must end as soon as another request waits only for its slot.
+    func hasHadTurn(at now: Moment) -> Bool {
+        guard id != nil, !isStopping, tracedSince == nil, let turnEnd else { return false }
+        return turnEnd <= now.boot
+    }
+
+    /// Whether the launch ends soon, because it was asked to.
+    var isStopping: Bool { isExpiring || deferral != nil }
+
+    /// The verdict that stops the launch after its turn.
+    func endOfTurn(for other: TaskRequest, at now: Moment) -> Verdict {
+        let ran = readyAt.map { now.boot - $0.boot } ?? .zero
+        return .stop(
+            "Turn",
+            Rationale(
+                quantity: "runTime",
+                required: "at most \((turn ?? .zero).text), because \(other.identifier) waits for the slot",
+                observed: ran.elapsedText,
+                remedy: "Save a checkpoint more often, so that the next attempt continues from there"),
+            since: readyAt?.wall)
+    }
+
     /// The change of the bundle's conduct score because of this launch, in hundredths.
     func conductPoints(_ ending: LaunchEnding, _ settings: SchedulerSettings, at now: Moment) -> Int {
         var points = ending.leakedAssertions > 0 ? -settings.conductLeak : 0
@@ -212,10 +249,12 @@ struct ActiveLaunch: Sendable {
     /// When the launch must be examined next, on CLOCK_BOOTTIME; `nil` if only an event can change it.
     func nextInstant(at now: Moment, _ settings: SchedulerSettings) -> Duration? {
         guard tracedSince == nil, !isExpiring, id != nil, readyAt != nil else { return nil }
+        let turnEnd = turnEnd.flatMap { $0 > now.boot ? $0 : nil }
         // The answer to a measurement is an event, which decides about the end of the lease.
         let leaseEnd = measurement == .asked ? nil : leaseEnd
         guard request.kind == .continuedProcessing, let lastChange = progress.lastChange else {
-            return [leaseEnd, deferral.map { $0.since + settings.deferralTime }].compactMap(\.self).min()
+            return [leaseEnd, turnEnd, deferral.map { $0.since + settings.deferralTime }]
+                .compactMap(\.self).min()
         }
         // During a sleep, only CLOCK_BOOTTIME advances. Then this time is too early, and the next call gives
         // a later one.
@@ -227,13 +266,20 @@ struct ActiveLaunch: Sendable {
     /// When the launch has ended at the latest, if the wall clock is not set; `nil` if nothing limits it, or
     /// if its handler was not called yet.
     ///
-    /// The time includes all renewals of the lease and the grace period.
-    func latestEnd(at now: Moment, _ settings: SchedulerSettings) -> WallTime? {
+    /// The time includes the grace period and, unless the slot is awaited, all renewals of the lease.
+    ///
+    /// - Parameters:
+    ///   - isAwaited: Whether another request waits only for the launch's slot.
+    ///   - now: The present time.
+    ///   - settings: The settings.
+    /// - Returns: The time.
+    func latestEnd(isAwaited: Bool, at now: Moment, _ settings: SchedulerSettings) -> WallTime? {
         if let expiringSince {
             return now.wall + max(.zero, expiringSince + lease.gracePeriod - now.monotonic)
         }
         guard let readyAt, let leaseEnd, tracedSince == nil else { return nil }
-        let last = isRenewable ? max(leaseEnd, readyAt.boot + settings.renewalLimit) : leaseEnd
+        var last = isRenewable ? max(leaseEnd, readyAt.boot + settings.renewalLimit) : leaseEnd
+        if isAwaited, let turnEnd { last = min(last, turnEnd) }
         return now.wall + max(.zero, last + lease.gracePeriod - now.boot)
     }
 

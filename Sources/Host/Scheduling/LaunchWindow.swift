@@ -26,10 +26,17 @@ public struct LaunchWindow: Equatable, Sendable {
     /// Whether a manifest or a client chose the end of the window.
     public let isGiven: Bool
 
+    /// How long before the end of a window the host wakes for it: 60 s, and at most a tenth of the window.
+    ///
+    /// Our choice: one alarm serves several requests, which need slots one after the other. With an alarm at
+    /// the end, all but the first ones would begin after their windows, and their schedules would count the
+    /// next period from then.
+    static let slack = Duration.seconds(60)
+
     /// Determines the window of a request.
     ///
     /// The request of a schedule is due at its deadline, and so is that of an activity with an interval,
-    /// because a manifest or a client chose this time. The host wakes for it then, and not earlier. A stored
+    /// because a manifest or a client chose this time. The host wakes for it shortly before. A stored
     /// request keeps only its deadline: that of an activity was chosen if it comes earlier than the host's
     /// own would.
     ///
@@ -50,7 +57,7 @@ public struct LaunchWindow: Equatable, Sendable {
         {
             wake = ripe
         } else if isGiven {
-            wake = due
+            wake = due + (.zero - min(Self.slack, (due - ripe) / 10))
         } else {
             wake = min(due, ripe + min((ripe - request.submittedAt) / 4, settings.wakeDelay))
         }

@@ -31,6 +31,19 @@ struct MomentChoice: Sendable {
     /// Our choice: a bundle that is used at random times of the day, about once an hour, has less; one that
     /// is used at the same time on every other day has more.
     static let leastHabit = 0.4
+    /// How much more likely the use must be at the best time than on average in the window, for a refresh to
+    /// wait for it: 0.3.
+    ///
+    /// Our choice: a habit stands out more than that. If uses come at random, some time of the day has more
+    /// of them by chance, and a refresh that waited for it would need a wake-up of its own for nothing. See
+    /// decision 48.
+    static let leastContrast = 0.3
+    /// How much better the score must be at the best time than at the end of the window, for the host to wake
+    /// for the best time: 0.2.
+    ///
+    /// Our choice: about what a certain use, an idle device or external power adds. For less, a request waits
+    /// only for other events, and then for the end of its window.
+    static let leastGain = 0.2
     /// The share of the greatest likelihood of use that is enough: 0.75.
     ///
     /// Our choice: of several likely times, the task does not wait for a later one that is hardly better.
@@ -97,8 +110,9 @@ struct MomentChoice: Sendable {
     /// The quarter for which the host wakes, if no other event comes from a quarter on; `nil` for the end of
     /// the window.
     ///
-    /// This is the last quarter that is good enough, so that one alarm serves as many requests as possible.
-    /// If the likelihood of use is the measure, it is the first one.
+    /// This is the last quarter that is good enough, so that one alarm serves as many requests as possible,
+    /// if it is better than the end of the window by ``leastGain``. If the likelihood of use is the measure,
+    /// it is the first one.
     func planned(from position: Int) -> Int? {
         guard position < values.count, let best = values[position...].max(), best > Self.closed else {
             return nil
@@ -106,7 +120,7 @@ struct MomentChoice: Sendable {
         switch measure {
         case .score, .partOfUse:
             let last = values[position...].lastIndex { $0 + 1e-9 >= best - margin }
-            return last == values.count - 1 ? nil : last
+            return last == values.count - 1 || best - values[values.count - 1] < Self.leastGain ? nil : last
         case .use:
             return values[position...].firstIndex { $0 + 1e-9 >= best * Self.shareOfUse }
         }
@@ -175,7 +189,12 @@ extension Scheduler {
         let isForUse = isPrefetch || (request.kind == .appRefresh && settings.weights.usage > 0)
         if isForUse, areUsesKnown {
             let values = opened(uses)
-            if let best = values.max(), best >= least { return choice(.use, values) }
+            let open = values.filter { $0 > MomentChoice.closed }
+            let mean = open.reduce(0, +) / Double(max(1, open.count))
+            if let best = values.max(), best >= least, isPrefetch || best - mean >= MomentChoice.leastContrast
+            {
+                return choice(.use, values)
+            }
         }
         guard settings.scoreThreshold > 0, window.isGiven || request.kind == .processing else { return nil }
         let weights = settings.weights
@@ -268,7 +287,10 @@ extension Scheduler {
         of subject: Subject, after date: WallTime, isRate: Bool, at now: Moment
     ) -> WallTime {
         let window = LaunchWindow(subject.request, settings)
-        if date > window.wake { return isRate ? date + (window.wake - window.ripe) : date }
+        if date > window.wake {
+            let isAfter = !window.isGiven || date > window.due
+            return isRate && isAfter ? date + (window.wake - window.ripe) : date
+        }
         guard window.isGiven || subject.needs.prefetch,
             let choice = momentChoice(of: subject, from: date, conduct: settings.conductStart, at: now),
             let planned = choice.planned(from: 0)

@@ -84,6 +84,12 @@ struct PendingGroup: Sendable {
         waitingForBundle.give(keys, to: bundle)
     }
 
+    /// Moves all candidates of a bundle aside until a fact changes.
+    mutating func hold(_ bundle: Int, for fact: Fact) {
+        guard let keys = open.take(bundle) else { return }
+        waiting[fact, default: RequestQueue()].give(keys, to: bundle)
+    }
+
     /// Makes all requests that wait for a fact candidates.
     mutating func release(_ fact: Fact) {
         switch fact {

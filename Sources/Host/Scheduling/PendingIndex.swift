@@ -167,8 +167,12 @@ struct PendingIndex: Sendable {
     /// For a wildcard, this takes time for each pending request.
     func requests(matching pattern: IdentifierPattern, atMost limit: Int) -> [TaskRequest] {
         guard pattern.isWildcard else { return [request(of: pattern.base)].compactMap(\.self) }
-        let found = byIdentifier.filter { pattern.matches($0.key) }.values
-        return found.sorted().prefix(limit).compactMap { self[$0] }
+        var found = Heap(byIdentifier.lazy.filter { pattern.matches($0.key) }.map(\.value))
+        var first: [TaskRequest] = []
+        while first.count < limit, let id = found.popMin() {
+            if let request = self[id] { first.append(request) }
+        }
+        return first
     }
 
     /// How many requests of a kind the bundle has that no schedule made.
@@ -335,6 +339,16 @@ struct PendingIndex: Sendable {
         countKeys(1)
     }
 
+    /// Lets a request wait until a fact changes, and all candidates of the same group and bundle with it.
+    ///
+    /// Without this, each of thousands of requests that conflict with each other would be judged whenever one
+    /// of their launches ends.
+    mutating func waitTogether(_ id: RequestID, for fact: Fact) {
+        wait(id, for: [fact], until: nil, alarm: WallTime(sinceEpoch: .zero))
+        guard let entry = entries[id] else { return }
+        groups[entry.group].hold(entry.bundle, for: fact)
+    }
+
     /// Makes all requests that wait for a fact candidates.
     mutating func release(_ fact: Fact) {
         if case .bundle(let bundle) = fact {
@@ -406,7 +420,10 @@ struct PendingIndex: Sendable {
         let entries = entries
         var first: WallTime?
         for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
-            let date = groups[index].firstAlarm { entries[$0.id]?.stamp == $0.stamp }
+            // The date of a candidate has come, so its alarm is not needed any more.
+            let date = groups[index].firstAlarm { key in
+                entries[key.id].map { $0.stamp == key.stamp && $0.alarm != nil } ?? false
+            }
             if let date, first.map({ date < $0 }) ?? true { first = date }
         }
         return first

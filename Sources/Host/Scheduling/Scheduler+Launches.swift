@@ -79,6 +79,7 @@ extension Scheduler {
 
     private mutating func finish(_ request: TaskRequest, at now: Moment) {
         launches[request.id] = nil
+        endedTurns.remove(request.id)
         agenda.remove(request.id)
         situation.occupancy.end(request, at: now.wall)
         pending.release(.launch(request.identifier))
@@ -92,6 +93,7 @@ extension Scheduler {
     ) {
         guard let request = requestOfLaunch[id], launches[request]?.isExpiring == false else { return }
         launches[request]?.beginExpiring(at: now)
+        endedTurns.remove(request)
         agenda.setInstant(nil, of: request)
         let record = verdict.map { Explanation(question: .stop, at: now.wall, verdicts: [$0]) }
         actions.append(.expire(id, reason, because: record))
@@ -130,6 +132,7 @@ extension Scheduler {
             }
             if launch.takeMeasurement() { actions.append(.measureCPU(id)) }
             launches[request] = launch
+            noteTurn(of: launch, at: now)
             let check = launch.isTimed && !launch.isExpiring ? nextCheck(of: launch, at: now) : nil
             agenda.setInstant(
                 [launch.nextInstant(at: now, settings), check, launch.isExpiring ? nil : endOfHold]

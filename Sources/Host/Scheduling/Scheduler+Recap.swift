@@ -7,10 +7,10 @@ extension Scheduler {
     /// at the same times. Values that appear only in texts, such as since when a condition holds, are not
     /// included.
     ///
-    /// - Returns: The events. `nil` while a launch is under way, an answer is awaited or a pass is not
-    ///   complete, because events can't express these states.
+    /// - Returns: The events. `nil` while a launch is under way, a request has a place because of a conflict,
+    ///   an answer is awaited or a pass is not complete, because events can't express these states.
     public func recap() -> [SchedulerEvent]? {
-        guard isStarted, !isShuttingDown, !isPassCut, launches.isEmpty,
+        guard isStarted, !isShuttingDown, !isPassCut, launches.isEmpty, conflictQueue.isEmpty,
             let schedules = schedules.recap(under: situation.conditions)
         else { return nil }
         var events: [SchedulerEvent] = [

@@ -128,7 +128,7 @@ extension Scheduler {
     /// ``SchedulerSettings/discretionarySlotsPerBundle`` come first, then other candidates; in both, bundles
     /// that had less service come first. Last are requests that wait for their own date, if that date could
     /// be the next alarm.
-    private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
+    mutating func nextCandidate(_ lane: Lane) -> RequestID? {
         let limit = settings.discretionarySlotsPerBundle
         let busy =
             lane.isFair && limit > 0
@@ -145,16 +145,23 @@ extension Scheduler {
         let subject = situation.subject(request, needs, isTelling: false)
         prepareProspects(of: subject, at: now)
         let judgement = judge(subject, isSimulated: isSimulated, isDeciding: true, at: now)
-        guard let answer = judgement.wait else {
-            if !judgement.scoreSuffices { noteWait(request, needs, judgement, at: now) }
-            if judgement.scoreSuffices {
-                start(request, isSimulated: isSimulated, judgement, at: now, &actions)
-            } else if let score = judgement.score {
-                waitForScore(subject, score, judgement.choice, at: now)
-            }
+        guard judgement.mayStart else { return hold(subject, judgement, at: now) }
+        start(request, isSimulated: isSimulated, judgement, at: now, &actions)
+        return true
+    }
+
+    /// Lets a candidate wait; returns false if it stays a candidate, and all others of its lane must wait,
+    /// too.
+    mutating func hold(_ subject: Subject, _ judgement: Judgement, at now: Moment) -> Bool {
+        let (request, needs, id) = (subject.request, subject.needs, subject.request.id)
+        noteWait(request, needs, judgement, at: now)
+        // A slot alone does not help a request whose score is too low.
+        let needsOnlySlot = judgement.wait.map { $0.fact == .slot } ?? true
+        if needsOnlySlot, !judgement.scoreSuffices, let score = judgement.score {
+            waitForScore(subject, score, judgement.choice, at: now)
             return true
         }
-        noteWait(request, needs, judgement, at: now)
+        guard let answer = judgement.wait else { return true }
         let isRate = Self.isRate(judgement)
         var until = answer.until
         if judgement.waitPolicy == Conflicts.name {
@@ -173,9 +180,22 @@ extension Scheduler {
             let facts = needs.constraints?.when.map { situation.facts(awaitedBy: $0, at: now.wall) }
             pending.wait(
                 id, for: facts ?? [.conditions], until: until, alarm: alarm ?? now.wall)
+        case .launch(let other) where until == nil && holdsAlike(other, request, judgement):
+            pending.waitTogether(id, for: .launch(other))
         case .some(let fact): pending.wait(id, for: [fact], until: until, alarm: alarm ?? now.wall)
         }
         return true
+    }
+
+    /// Whether a conflicting launch holds all candidates of the same group and bundle as a request.
+    ///
+    /// They have the same conflicts, because these are part of what they need. If the launch is of another
+    /// bundle, each request is judged alone, because it can get a claim.
+    private func holdsAlike(
+        _ other: TaskIdentifier, _ request: TaskRequest, _ judgement: Judgement
+    ) -> Bool {
+        judgement.waitPolicy == Conflicts.name
+            && situation.occupancy.requests[other].flatMap { launches[$0] }?.request.bundle == request.bundle
     }
 
     /// Lets a request wait until its score can be high enough.

@@ -68,6 +68,9 @@ public struct Scheduler: Sendable {
     var nextClaim: WallTime?
     /// Which launches the next pass looks at.
     var agenda = LaunchAgenda()
+    /// The requests whose launches have had their turn, and are stopped if another request waits for the
+    /// slot.
+    var endedTurns: Set<RequestID> = []
     /// When memory pressure may end the next launch, on CLOCK_BOOTTIME.
     var nextPressureEnd: Duration?
     /// The conditions that the history expects in the next hours; `nil` if none are known.
@@ -105,6 +108,7 @@ public struct Scheduler: Sendable {
         takeIn(event, at: now, &actions)
         guard isStarted else { return [] }
         startCandidates(at: now, &actions)
+        endTurns(at: now, &actions)
         for bundle in unsaved.sorted() { actions.append(.saveBundleState(bundle, bundleState(bundle))) }
         unsaved = []
         announceWake(at: now, &actions)
@@ -224,13 +228,10 @@ public struct Scheduler: Sendable {
         schedules.replacePlans(situation.permits.schedules)
         agenda.checkAll()
         if isStarted { cancelOrphans(&actions) }
-        // A conflict that a manifest dropped may have held requests of any bundle.
-        if isOther {
-            let holders = Set(situation.occupancy.requests.keys).union(situation.claims.map(\.identifier))
-            for identifier in holders.sorted() { pending.release(.launch(identifier)) }
-        }
-        // The needs of requests may have changed with their manifests, so each request is judged again.
+        // The needs of requests of any bundle contain their conflicts, which another manifest can state.
         let situation = situation
+        if isOther { return pending.releaseAll(at: now.wall) { situation.needs(of: $0) } }
+        // The needs of requests may have changed with their manifests, so each request is judged again.
         pending.release(of: changed, at: now.wall) { situation.needs(of: $0) }
     }
 
@@ -351,6 +352,11 @@ public struct Scheduler: Sendable {
         return startDeadlines.first { pending[$0] }
     }
 
+    /// Whether a date can let a request of the lane start, now or after the end of a launch's turn.
+    private func canUseAlarm(_ lane: Lane) -> Bool {
+        situation.hasSlot(in: lane) ? !heldLanes.contains(lane) : lane.isFair && !endedTurns.isEmpty
+    }
+
     /// Sets the alarms; dates are left out if their lane is full or held until another event.
     private mutating func announceWake(at now: Moment, _ actions: inout [SchedulerAction]) {
         var boot = [agenda.nextInstant()].compactMap(\.self)
@@ -358,7 +364,7 @@ public struct Scheduler: Sendable {
         if let next = nextPressureEnd, isUnderMemoryPressure, pressureVictim != nil { boot.append(next) }
         var dates: [WallTime] = []
         if !isShuttingDown {
-            for lane in Lane.allCases where situation.hasSlot(in: lane) && !heldLanes.contains(lane) {
+            for lane in Lane.allCases where canUseAlarm(lane) {
                 if let date = pending.firstAlarm(in: lane) { dates.append(date) }
             }
             // `pressureEnd` releases the lanes that pressure holds, without an event.
@@ -373,7 +379,8 @@ public struct Scheduler: Sendable {
             isShuttingDown
             ? nil : schedules.nextMachineWake(at: now.wall) { pending.request(of: $0) }
         let wake = Wake(boot: boot.min(), wall: dates.min(), machine: machine)
-        // A pass that was cut needs an alarm for the present time. Each event uses it up, so it is set again.
+        // A pass that was cut needs an alarm for the present time. That alarm is set again even if it equals
+        // the last one, because an alarm that has come no longer exists.
         if wake == announcedWake, !isPassCut { return }
         announcedWake = wake
         actions.append(.wake(wake))

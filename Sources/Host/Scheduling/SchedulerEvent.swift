@@ -9,7 +9,7 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     /// All stored state has been sent, and decisions begin.
     case started
     /// The settings changed to these.
-    case settingsChanged(SchedulerSettings)
+    indirect case settingsChanged(SchedulerSettings)
     /// The manifests changed to these, and there are no others; each must have a different bundle.
     case handlersChanged([Manifest])
     /// The machine's conditions changed to these.

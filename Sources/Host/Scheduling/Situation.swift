@@ -69,6 +69,7 @@ struct Situation: Sendable {
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
                 && declaration?.ignoresDeviceActivity != true,
             prefetch: declaration?.isPrefetch == true && Self.canPrefetch(request.kind),
+            conflicts: permits.conflicts(with: request.identifier),
             longestBackOff: settings.longestBackOff(of: declaration))
     }
 
@@ -198,6 +199,8 @@ struct Needs: Hashable, Sendable {
     var idleDevice: Bool
     /// Whether the launch should end shortly before the next use of the bundle.
     var prefetch = false
+    /// The tasks with which the request conflicts, whichever manifest states it.
+    var conflicts: [IdentifierPattern] = []
     /// The longest back-off that this task can have.
     var longestBackOff: Duration
 }

@@ -32,10 +32,9 @@ public struct ExactReplay: Sendable {
         if tally.events > 0, !segment.header.isContinued {
             tally.noteRestart(at: first.at.wall)
         }
-        period =
-            min(
-                period?.lowerBound ?? first.at.wall, first.at.wall)...max(
-                period?.upperBound ?? last.at.wall, last.at.wall)
+        // The wall clock may have been set back.
+        let start = min(period?.lowerBound ?? first.at.wall, first.at.wall, last.at.wall)
+        period = start...max(period?.upperBound ?? start, first.at.wall, last.at.wall)
         var scheduler = Scheduler()
         var newest = first.at
         /// The launches that the scheduler ordered and that the log has not confirmed yet.

@@ -33,7 +33,7 @@ public struct RecordedWorld: Sendable {
     ///   - changes: The rules to try.
     ///   - detail: How closely waits are examined.
     ///   - findDate: Finds dates of calendar schedules that the log does not contain.
-    /// - Returns: The launches and waits of the run; `nil` if the log has no lines.
+    /// - Returns: The launches and waits of the run; `nil` if the log has no events.
     public func run(
         _ changes: Changes = Changes(), detail: Tally.Detail = .waits,
         findDate: @escaping VirtualHost.DateFinder = { _, _, _ in nil }

@@ -26,9 +26,11 @@ public struct Tally: Equatable, Sendable {
         public var attempt: Int
         /// When the launch was recorded as started.
         public var start: WallTime
-        /// How long the request had waited: since its earliest date, or since it became pending again.
+        /// How long the request had waited since the latest of its submission, its earliest begin date, the
+        /// end of its back-off, and the time when it became pending again.
         public var waited: Duration
-        /// The window of the request; `nil` for further attempts and for requests that are not deferrable.
+        /// The window of the request; `nil` for further attempts, for simulated requests, and for those that
+        /// are not deferrable.
         public var window: LaunchWindow?
         /// When the last process of the launch ended; `nil` while it runs.
         public var end: WallTime?
@@ -218,10 +220,11 @@ public struct Tally: Equatable, Sendable {
     /// windows; never more than ``wakeUps``.
     ///
     /// A window with another event of the run in it needs none, because that event starts the request. But an
-    /// event of a launch, such as its end, counts only for launches that began after it: otherwise, each
-    /// launch would make its own wake-up unnecessary. For the others, the classic rule is used: always wake
-    /// at the end of the window that ends first, and skip all windows that contain this time. A launch that
-    /// began after its window counts until it began.
+    /// event of a launch, such as its end, counts only for windows that began after the launch did.
+    /// Otherwise, each launch would make its own wake-up unnecessary, and those of the launches that began
+    /// with it and had to wait for a slot. For the others, the classic rule is used: always wake at the end
+    /// of the window that ends first, and skip all windows that contain this time. A launch that began after
+    /// its window counts until it began.
     var leastWakeUps: Int {
         let free = otherEvents.sorted { $0.time < $1.time }
         var last: WallTime?
@@ -233,9 +236,13 @@ public struct Tally: Equatable, Sendable {
         }
         for window in windows.sorted(by: { $0.end < $1.end }) where last.map({ $0 < window.ripe }) ?? true {
             let inWindow = free[free.partition { $0.time >= window.ripe }...].prefix { $0.time <= window.end }
-            if inWindow.contains(where: { $0.source < window.index }) { continue }
+            if inWindow.contains(where: { isFree($0, window.index, window.ripe) }) { continue }
             last = window.end
             count += 1
+        }
+        /// Whether the window needs no wake-up because of an event in it.
+        func isFree(_ event: FreeEvent, _ index: Int, _ ripe: WallTime) -> Bool {
+            event.source < 0 || (event.source < index && launches[event.source].start < ripe)
         }
         // In a recording, a start is recorded some milliseconds after the event that caused it, so a window
         // can seem to need a wake-up that never was.

@@ -6,8 +6,9 @@ public import LinuxSystem
 /// the only one who can write it. A directory with the sticky bit, such as /tmp, may be writable by others,
 /// because they can't replace root's files there.
 ///
-/// A value remembers the directories that it has found safe, so that a check of many files examines each
-/// directory once. Use a value for only one pass over the files, because directories can change.
+/// A value remembers the directories that it has found safe, so that a check of many files in one directory
+/// examines the path to it once. Use a value for only one pass over the files, because directories can
+/// change.
 public struct FileTrust {
     /// The reason why a file can't be trusted, and the commands that fix it.
     public typealias Problem = (finding: String, remedy: String)
@@ -27,7 +28,7 @@ public struct FileTrust {
         return try trust.problem(with: path, called: name)
     }
 
-    /// Checks one file, and everything on its path that this value has not examined yet.
+    /// Checks one file, and everything on its path unless its directory is already known to be safe.
     ///
     /// - Returns: The problem; `nil` if the file can be trusted, or if the host is not root.
     /// - Throws: The system call's error if the path can't be followed.

@@ -30,7 +30,6 @@ struct BeginningReader: Sendable {
     /// - Throws: The error that prevents the start of the host.
     @concurrent
     func read() async throws -> HostBeginning {
-        try directories.sweepTemporary()
         let registered = registry.scan()
         sensors.define(registered.conditions)
         sensors.watchStorage(registered.needsStorage)

@@ -14,6 +14,7 @@ extension HostConfiguration {
             runnerPath: runnerPath, stateDirectory: stateDirectory, groupKill: groupKill, moments: moments,
             onWaiting: { log.append(.notice, $0) })
         launching.templateIdleTime = templateIdleTime
+        launching.users = bundleUsers
         return launching
     }
 

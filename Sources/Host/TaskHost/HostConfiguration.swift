@@ -25,6 +25,9 @@ public struct HostConfiguration: Sendable {
     /// How the host kills all processes of a launch; `nil` selects the strongest method that the machine
     /// offers.
     public var groupKill: GroupKill?
+    /// The numbers of the users from which each bundle gets its own, if the host runs as root; `nil` if tasks
+    /// run as root, too.
+    public var bundleUsers: ClosedRange<UInt32>?
     /// The environment variables of every task, as `NAME=value`; each task also gets its temporary directory.
     public var taskEnvironment: [String]
     /// How long a template process keeps its plugin loaded after the plugin's last launch ended: 5 min by

@@ -12,8 +12,9 @@ import TaskModel
 /// Performs work that may block, away from the host's thread: it reads directories, libraries, time zones and
 /// `/proc`.
 ///
-/// It has three serial queues: one for work that launches wait for, one for the registry, which takes long to
-/// hash libraries, and one for removing temporary directories. All functions can be called from any thread.
+/// It has four serial queues: one for work that launches wait for, one for the registry, which takes long to
+/// hash libraries, one for removing the temporary directories of launches, and one for those that an earlier
+/// host left. All functions can be called from any thread.
 final class HostWorker: Sendable {
     private let inbox: Inbox
     private let configuration: HostConfiguration
@@ -28,11 +29,14 @@ final class HostWorker: Sendable {
     private let appDirectories = Mutex<[BundleIdentifier: AppDirectory]>([:])
     /// The temporary directories of launches, until they are removed.
     private let temporaries = Mutex<[LaunchID: String]>([:])
+    /// The users of bundles; `nil` if their tasks run as the host's user.
+    private let users = Mutex<BundleUsers?>(nil)
     /// The tickets of requested scans of the directories that have not begun.
     private let scanTickets = Mutex<[WorkTicket]>([])
     private let launching = DispatchQueue(label: "bgtask.host.launching", qos: .userInitiated)
     private let reading = DispatchQueue(label: "bgtask.host.registry")
     private let removing = DispatchQueue(label: "bgtask.host.removing", qos: .utility)
+    private let sweeping = DispatchQueue(label: "bgtask.host.sweeping", qos: .background)
 
     /// Creates a worker that puts its results into an inbox.
     init(
@@ -44,6 +48,26 @@ final class HostWorker: Sendable {
         self.directories = directories
         self.registry = registry
         self.sensors = sensors
+    }
+
+    /// Gives each bundle a user of its own from now on; called before the first launch.
+    ///
+    /// - Parameter range: The numbers of the users.
+    /// - Throws: The system call that failed.
+    func giveUsers(from range: ClosedRange<UInt32>) throws(SystemCallError) {
+        let known = BundleUsers(range: range, owners: try directories.dataOwners())
+        users.withLock { $0 = known }
+    }
+
+    /// Removes directories, one after the other, while the host runs.
+    func removeInBackground(_ paths: [String]) {
+        for path in paths {
+            sweeping.async {
+                self.attempt("temporary directories of an earlier host could not be removed") {
+                    try DirectoryTree.remove(path)
+                }
+            }
+        }
     }
 
     /// Starts a piece of work.
@@ -185,15 +209,20 @@ final class HostWorker: Sendable {
         let bundle = handler.manifest.bundle
         let data = directories.data(of: bundle)
         do {
-            try DirectoryTree.make(data)
+            let user = try user(of: bundle)
+            try directories.makeData(of: bundle, for: user)
             let (program, grants) = try handler.manifest.resolve(
                 payload: payload, for: identifier, dataDirectory: data)
-            for path in grants.created { try DirectoryTree.make(path) }
-            let temporary = try directories.makeTemporary(of: id, bundle)
+            for path in grants.created {
+                guard let user else { try DirectoryTree.make(path); continue }
+                try DirectoryTree.make(path, owner: user, group: user)
+            }
+            let temporary = try directories.makeTemporary(of: id, bundle, for: user)
             temporaries.withLock { $0[id] = temporary }
             var place = LaunchPlace(
                 dataDirectory: data, temporaryDirectory: temporary,
-                executable: program == nil ? executable(for: handler) : nil, program: program)
+                executable: program == nil ? executable(for: handler, user) : nil, program: program)
+            place.user = user
             place.temporaryParent = directories.temporaries(of: bundle)
             place.grants = grants.files
             // A path that does not exist yet can't be granted; when it does, the next launch gets it.
@@ -212,12 +241,24 @@ final class HostWorker: Sendable {
         }
     }
 
+    /// The user of a bundle; `nil` if its tasks run as the host's user.
+    private func user(of bundle: BundleIdentifier) throws -> UInt32? {
+        try users.withLock { users in
+            guard let range = users?.range else { return nil }
+            let user = users?.user(of: StateDirectories.name(of: bundle)) {
+                PeerCredentials.name(ofUser: $0) != nil
+            }
+            guard let user else { throw NoFreeUser(range: range) }
+            return user
+        }
+    }
+
     /// The path of the runner in the bundle's app directory; writes the directory if it is missing or out of
     /// date.
     ///
     /// - Returns: The path; `nil`, after a line in the log, if the directory can't be written. In that case,
     ///   `Bundle.main` has no identifier.
-    private func executable(for handler: PermittedHandler) -> String? {
+    private func executable(for handler: PermittedHandler, _ user: UInt32?) -> String? {
         let bundle = handler.manifest.bundle
         do {
             let wanted = try AppDirectory(
@@ -225,6 +266,7 @@ final class HostWorker: Sendable {
             let written = appDirectories.withLock { $0[bundle] }
             if let written, wanted.isSame(as: written) { return wanted.executable }
             try wanted.write(linking: configuration.runnerPath)
+            if let user { try directories.openApps(of: bundle, for: user) }
             appDirectories.withLock { $0[bundle] = wanted }
             return wanted.executable
         } catch {

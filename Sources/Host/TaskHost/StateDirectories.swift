@@ -80,23 +80,115 @@ struct StateDirectories: Sendable {
     /// The templates of the bundle and their tasks may write there, and not in those of other bundles.
     func temporaries(of bundle: BundleIdentifier) -> String { "\(root)/tmp/\(Self.name(of: bundle))" }
 
+    /// Creates the data directory of a bundle if it is missing.
+    ///
+    /// If the directory of a root host has another owner than it must have, because the bundle had no user or
+    /// another one, the directory and its contents change their owner.
+    ///
+    /// - Parameters:
+    ///   - bundle: The bundle.
+    ///   - user: The bundle's user, who becomes the owner; `nil` if its tasks run as the host's user.
+    /// - Throws: The system call that failed.
+    func makeData(of bundle: BundleIdentifier, for user: UInt32?) throws(SystemCallError) {
+        let path = data(of: bundle)
+        if let user {
+            try makePassage("\(root)/data")
+            try DirectoryTree.make(path, owner: user, group: user)
+        } else {
+            try DirectoryTree.make(path)
+        }
+        let wanted = user ?? 0
+        guard FileContents.isRoot, let owner = DirectoryTree.owner(of: path), owner != wanted else { return }
+        try DirectoryTree.give(path, to: wanted, of: owner...owner)
+    }
+
     /// Creates the temporary directory of a launch, which the host removes after the launch; removes its
     /// contents if it exists.
     ///
+    /// - Parameters:
+    ///   - launch: The launch.
+    ///   - bundle: Its bundle.
+    ///   - user: The bundle's user, who becomes the owner; `nil` if its tasks run as the host's user.
+    /// - Returns: The path of the directory.
     /// - Throws: The system call that failed.
     func makeTemporary(
-        of launch: LaunchID, _ bundle: BundleIdentifier
+        of launch: LaunchID, _ bundle: BundleIdentifier, for user: UInt32?
     ) throws(SystemCallError) -> String {
-        let path = "\(temporaries(of: bundle))/\(launch)"
+        let parent = temporaries(of: bundle), path = "\(parent)/\(launch)"
+        guard let user else {
+            try DirectoryTree.remove(path)
+            try DirectoryTree.make(path)
+            return path
+        }
+        try makePassage("\(root)/tmp")
+        // A task can't add a name to the parent, so nothing comes in between the removal and the creation.
+        try DirectoryTree.make(parent)
+        try DirectoryTree.set(parent, owner: 0, group: user, mode: 0o710)
         try DirectoryTree.remove(path)
-        try DirectoryTree.make(path)
+        try DirectoryTree.make(path, owner: user, group: user)
         return path
     }
 
-    /// Removes all temporary directories that an earlier host left.
+    /// Moves all temporary directories that an earlier host left out of the way.
+    ///
+    /// - Returns: The paths of directories that ``DirectoryTree/remove(_:)`` must remove, which can take
+    ///   long.
+    /// - Throws: The system call that failed.
+    func setTemporaryAside() throws(SystemCallError) -> [String] {
+        let names = try DirectoryTree.isDirectory(root) ? DirectoryTree.names(in: root) : []
+        var aside = names.filter { $0.hasPrefix(Self.asidePrefix) }.map { "\(root)/\($0)" }
+        guard names.contains("tmp") else { return aside }
+        let unique = try DirectoryTree.makeUnique(prefix: "\(root)/\(Self.asidePrefix)")
+        aside.append(unique)
+        // The new name is an empty directory, so the rename replaces it.
+        _ = try DirectoryTree.rename("\(root)/tmp", to: unique)
+        return aside
+    }
+
+    private static let asidePrefix = "tmp.old-"
+
+    // MARK: Users of bundles
+
+    /// Lets the users of bundles search the directories that lead to their own, and closes everything else to
+    /// them.
     ///
     /// - Throws: The system call that failed.
-    func sweepTemporary() throws(SystemCallError) { try DirectoryTree.remove("\(root)/tmp") }
+    func openForUsers() throws(SystemCallError) {
+        let open: Set = ["data", "tmp", "apps", "libraries"]
+        for name in try DirectoryTree.names(in: root) where !open.contains(name) {
+            try DirectoryTree.close("\(root)/\(name)")
+        }
+        for name in open.sorted() { try makePassage("\(root)/\(name)") }
+        try DirectoryTree.setMode(root, Self.passage)
+    }
+
+    /// The permissions of a directory that others may search, but neither list nor change.
+    private static let passage: UInt32 = 0o711
+
+    private func makePassage(_ path: String) throws(SystemCallError) {
+        if let step = try PathWalk.Step.at(path), step.mode == Self.passage { return }
+        try DirectoryTree.make(path)
+        try DirectoryTree.setMode(path, Self.passage)
+    }
+
+    /// Lets only one user besides root read the app directory of a bundle.
+    ///
+    /// - Throws: The system call that failed.
+    func openApps(of bundle: BundleIdentifier, for user: UInt32) throws(SystemCallError) {
+        try DirectoryTree.set(apps(of: bundle), owner: 0, group: user, mode: 0o750)
+    }
+
+    /// The owners of the data directories, by the names of these.
+    ///
+    /// - Throws: The system call that failed.
+    func dataOwners() throws(SystemCallError) -> [String: UInt32] {
+        guard DirectoryTree.isDirectory("\(root)/data") else { return [:] }
+        var owners: [String: UInt32] = [:]
+        for name in try DirectoryTree.names(in: "\(root)/data") {
+            owners[name] = DirectoryTree.owner(of: "\(root)/data/\(name)")
+        }
+        return owners
+    }
 
     /// Removes the app directories of all bundles except these.
     ///
@@ -121,7 +213,8 @@ struct StateDirectories: Sendable {
         return try DirectoryTree.rename(old, to: new)
     }
 
-    private static func name(of bundle: BundleIdentifier) -> String {
+    /// The name of a bundle's directories.
+    static func name(of bundle: BundleIdentifier) -> String {
         // No bundle identifier contains '@', so no other bundle has this name.
         bundle.rawValue.hasPrefix(".") ? "@\(bundle.rawValue)" : bundle.rawValue
     }

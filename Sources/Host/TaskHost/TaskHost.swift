@@ -108,7 +108,11 @@ public actor TaskHost: Service {
         let recording = Task { await recorder?.run() }
         // If the host can't begin, the callers that wait are refused.
         defer { calls.refuse() }
+        if configuration.bundleUsers != nil, FileContents.isRoot { try directories.openForUsers() }
         try await launcher.start()
+        // No task of an earlier host runs any more.
+        worker.removeInBackground(try directories.setTemporaryAside())
+        if let users = launcher.processes.users { try worker.giveUsers(from: users) }
         let beginning = try await beginningReader.read()
         localTime = KnownLocalTime(beginning.localTimeChanges)
         // The list must be read before the recorder adds a new file.

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -275,4 +276,16 @@ const char *lx_system_call_name(long number) {
         if (call_names[i].number == number)
             return call_names[i].name;
     return NULL;
+}
+
+int lx_open_inherited_clock(pid_t thread) {
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(attributes),
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .inherit = 1,
+        .exclude_kernel = 1, // the counter counts that time, too, but without this bit it needs a privilege
+        .exclude_hv = 1,
+    };
+    return (int)syscall(SYS_perf_event_open, &attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }

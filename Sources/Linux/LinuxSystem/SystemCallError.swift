@@ -27,11 +27,17 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// the same call can succeed later.
     public var isShortage: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT].contains(code) }
 
+    /// Whether the file system is full, or the quota of the user is used up.
+    public var isFullDisk: Bool { code == ENOSPC || code == EDQUOT }
+
     /// Whether the error means that the reader of a pipe has closed it.
     public var isBrokenPipe: Bool { code == EPIPE }
 
     /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
+
+    /// The error number of a call that the permissions of a file forbid (`EACCES`).
+    public static var accessDenied: CInt { EACCES }
 
     /// The system's description of an error, such as `No such file or directory`.
     public static func text(of code: POSIXErrorCode) -> String { text(of: code.rawValue) }

@@ -14,6 +14,9 @@ public struct LaunchPlace: Equatable, Sendable {
     ///
     /// A process holds the plugin for all launches, and is confined before the first of them.
     public var temporaryParent: String?
+    /// The number of the bundle's own user and group, as which the launch runs; `nil` selects the host's
+    /// user.
+    public var user: UInt32?
     /// The files of the manifest's grants, and whether a payload chose any of them.
     public var grants = FileGrants()
 

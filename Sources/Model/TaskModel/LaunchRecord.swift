@@ -83,7 +83,7 @@ public struct LaunchEnd: Equatable, Sendable {
     public var phase: LaunchPhase?
     /// Apple's code of the end (such as `0x8badf00d`); `nil` if there is none.
     public var code: UInt32?
-    /// The number of processes that outlived the task; the host killed them.
+    /// The number of processes that outlived the task; the launcher killed them.
     public var leftovers = 0
     /// Whether the host asked the launch to stop, but it had set no expiration handler and had not requested
     /// the expiration descriptor.

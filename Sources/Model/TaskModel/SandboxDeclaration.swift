@@ -119,6 +119,9 @@ public enum SandboxLayer: String, Sendable, Codable, CaseIterable {
     case namespaces
     /// A private network namespace, for tasks that may not use the network.
     case networkNamespace
+    /// A user of the bundle's own, whom the files and processes of other bundles do not belong to; only a
+    /// host that runs as root can give it.
+    case user
     /// No capabilities, also not by the programs that a task executes, and no privileges by set-id programs.
     case capabilities
     /// The kernel's Landlock: only the granted files.

@@ -126,7 +126,8 @@ public struct TerminationReport: Codable, Equatable, Sendable {
 
     /// The limits that the launch reached, the first one first.
     public var limits: [Limit]
-    /// The address that the fatal instruction used, in hexadecimal; `nil` if the crash has none.
+    /// The address that the kernel gave with the fatal signal (`si_addr`), in hexadecimal; `nil` if there was
+    /// no crash, if a process sent the signal, as `abort` does, and for `SIGSYS`.
     public var faultAddress: String?
     /// The threads, the one that got the fatal signal first.
     public var threads: [Thread]

@@ -128,11 +128,12 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
         return false;
     if (chdir(settings->directory) != 0)
         return refused("chdir to the template's directory", finding, size);
-    // 4. A separate user. (Not implemented.)
-    // 5. No capabilities and no new privileges. Landlock and the large seccomp filter follow after exec,
-    // because they forbid exec.
-    if (!sandbox_drop_capabilities(&settings->sandbox, finding, size))
+    // 4. The user of the bundle, no capabilities and no new privileges. Landlock and the large seccomp filter
+    // follow after exec, because they forbid exec.
+    if (!sandbox_drop_privileges(&settings->sandbox, finding, size))
         return false;
+    if (sandbox_has_user(&settings->sandbox) && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return refused("prctl(PR_SET_NO_NEW_PRIVS)", finding, size);
     return true;

@@ -60,6 +60,7 @@ struct launch {
     pid_t pid;         /**< The pid of the task, or of its namespace's init; 0 before. */
     int pidfd;         /**< -1 before the task exists and after it was reaped. */
     int group;         /**< The descriptor of the cgroup's directory; -1 if none. */
+    int gate;          /**< Where a clone that must be moved to its group waits; -1 if none does. */
     int status_pipe;   /**< The read end of the namespace's status pipe; -1 if none. */
     int host_ends[4];  /**< The host's ends of the pipes; -1 once sent. */
     uint64_t given;    /**< Bytes of the start that the control pipe has taken. */

@@ -36,6 +36,7 @@ void launches_forget(struct launcher *launcher, struct launch *launch) {
         }
     close_descriptor(&launch->pidfd);
     close_descriptor(&launch->group);
+    close_descriptor(&launch->gate);
     close_descriptor(&launch->status_pipe);
     for (int i = 0; i < 4; i++)
         close_descriptor(&launch->host_ends[i]);
@@ -57,6 +58,15 @@ void launches_kill(struct launch *launch) {
 
 /* MARK: Beginning */
 
+/* Moves the task from its template's group to its own, and lets it continue. */
+static bool let_in(struct launch *launch) {
+    bool done = process_move(launch->pid, launch->group) && write(launch->gate, "", 1) == 1;
+    int code = errno;
+    close_descriptor(&launch->gate);
+    errno = code;
+    return done;
+}
+
 void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
                      const char *finding, int code) {
     launch->awaits_clone = false;
@@ -69,6 +79,16 @@ void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid
     }
     launch->pid = pid;
     launch->pidfd = pidfd;
+    if (launch->gate >= 0 && !let_in(launch)) {
+        char text[128];
+        code = errno;
+        snprintf(text, sizeof(text), "the task's process can't be moved to its cgroup: %s (%d)",
+                 strerror(code), code);
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, launch->id, text, code);
+        launches_kill(launch);
+        launches_forget(launcher, launch); // the process is reaped as an orphan
+        return;
+    }
     int descriptors[OUTBOX_DESCRIPTORS] = {fcntl(pidfd, F_DUPFD_CLOEXEC, 0)};
     for (int i = 0; i < 4; i++) {
         descriptors[i + 1] = launch->host_ends[i];

@@ -22,9 +22,13 @@ static bool ask(struct template *template, char *finding, size_t size) {
     bool done = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0;
     if (done) {
         int descriptors[STANDBY_DESCRIPTORS] = {[STANDBY_ASKS] = sockets[1], [STANDBY_GROUP] = group};
-        struct clone_request request = {.is_standby = true, .subprocesses = standby->subprocesses};
+        // The launcher moves a standby of another user to its group; see launches_spawn.
+        struct clone_request request = {.is_standby = true,
+                                        .subprocesses = standby->subprocesses,
+                                        .has_group = !sandbox_has_user(&template->settings.sandbox)};
         standby->socket = sockets[0];
-        done = templates_ask(template, &request, descriptors, STANDBY_DESCRIPTORS);
+        done = templates_ask(template, &request, descriptors,
+                             request.has_group ? STANDBY_DESCRIPTORS : STANDBY_GROUP);
         close(sockets[1]);
     }
     if (!done)

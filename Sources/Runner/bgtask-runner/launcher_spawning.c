@@ -26,8 +26,10 @@ static void close_ends(struct task_ends *ends) {
     ends->count = 0;
 }
 
-/* Makes the four pipes and, for a PID namespace, the status pipe. */
-static bool make_pipes(struct launch *launch, struct task_ends *ends, int *status_end) {
+/* Makes the four pipes and, for a PID namespace, the status pipe. The user of a bundle owns the pipes for output,
+ * so that programs can open /dev/stdout and /dev/stderr. */
+static bool make_pipes(const struct sandbox *sandbox, struct launch *launch, struct task_ends *ends,
+                       int *status_end) {
     for (int i = 0; i < 4; i++) {
         int pipe[2];
         if (pipe2(pipe, O_CLOEXEC) != 0)
@@ -35,6 +37,9 @@ static bool make_pipes(struct launch *launch, struct task_ends *ends, int *statu
         // The task reads the first pipe, control, and writes the others.
         ends->descriptors[ends->count++] = i == CLONE_CONTROL ? pipe[0] : pipe[1];
         launch->host_ends[i] = i == CLONE_CONTROL ? pipe[1] : pipe[0];
+        bool is_output = i == CLONE_STDOUT || i == CLONE_STDERR;
+        if (sandbox_has_user(sandbox) && is_output && fchown(pipe[0], sandbox->user, sandbox->user) != 0)
+            return false;
     }
     if (launch->isolation != ISOLATION_PID_NAMESPACE)
         return true;
@@ -155,17 +160,34 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
     int descriptors[CLONE_DESCRIPTORS_MAX], count = 0;
     for (int i = 0; i < CLONE_OTHERS; i++)
         descriptors[count++] = ends->descriptors[i];
-    if (launch->group >= 0)
+    // The user of a bundle may not clone into a group. The template gets no descriptor that permits that,
+    // either: code of the plugin could move other processes with it.
+    bool is_moved = launch->group >= 0 && sandbox_has_user(&template->settings.sandbox);
+    int gate[2] = {-1, -1};
+    if (is_moved && pipe2(gate, O_CLOEXEC) != 0) {
+        snprintf(finding, size, "the task's process can't be created: pipe2: %s (%d)", strerror(errno),
+                 errno);
+        return false;
+    }
+    if (is_moved)
+        descriptors[count++] = gate[0];
+    else if (launch->group >= 0)
         descriptors[count++] = launch->group;
     if (status_end >= 0)
         descriptors[count++] = status_end;
     struct clone_request request = {
         .launch = launch->id,
         .subprocesses = subprocesses,
-        .has_group = launch->group >= 0,
+        .has_group = launch->group >= 0 && !is_moved,
+        .has_gate = is_moved,
         .has_namespace = status_end >= 0,
     };
-    if (!templates_ask(template, &request, descriptors, count)) {
+    launch->gate = gate[1];
+    bool asked = templates_ask(template, &request, descriptors, count);
+    int code = errno;
+    close_descriptor(&gate[0]);
+    errno = code;
+    if (!asked) {
         snprintf(finding, size, "the process that holds the plugin can't be asked for a task: %s (%d)",
                  strerror(errno), errno);
         return false;
@@ -201,6 +223,7 @@ void launches_spawn(struct launcher *launcher, struct body body) {
                               .subprocesses = subprocesses,
                               .pidfd = -1,
                               .group = -1,
+                              .gate = -1,
                               .status_pipe = -1,
                               .host_ends = {-1, -1, -1, -1}};
     launcher->launches = launch;
@@ -212,8 +235,8 @@ void launches_spawn(struct launcher *launcher, struct body body) {
     errno = 0;
     if (!open_group(launch, body, finding, sizeof(finding)))
         done = false;
-    else if (!make_pipes(launch, &ends, &status_end))
-        snprintf(finding, sizeof(finding), "pipe2: %s (%d)", strerror(errno), errno);
+    else if (!make_pipes(&template->settings.sandbox, launch, &ends, &status_end))
+        snprintf(finding, sizeof(finding), "pipe2 or fchown: %s (%d)", strerror(errno), errno);
     else {
         give_start(launch, body);
         char *cgroup = body_text(body, 3);

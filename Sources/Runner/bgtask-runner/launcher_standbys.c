@@ -28,6 +28,14 @@ void standbys_answer(struct launcher *launcher, uint64_t template, const char *f
     outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
 }
 
+/* Moves a standby from its template's group to its own. */
+static bool move(const struct standby *standby) {
+    int group = open(standby->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = group >= 0 && process_move(standby->pid, group);
+    close_descriptor(&group);
+    return done;
+}
+
 void standbys_cloned(struct launcher *launcher, struct template *template, pid_t pid, int pidfd,
                      const char *finding) {
     struct standby *standby = &template->standby;
@@ -39,12 +47,16 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
     }
     if (pid == 0) {
         standbys_forget(standby);
-    } else {
-        standby->state = STANDBY_WAITS;
-        standby->pid = pid;
-        standby->pidfd = pidfd;
+        standbys_answer(launcher, template->id, finding);
+        return;
     }
-    standbys_answer(launcher, template->id, pid == 0 ? finding : NULL);
+    standby->state = STANDBY_WAITS;
+    standby->pid = pid;
+    standby->pidfd = pidfd;
+    bool is_placed = !sandbox_has_user(&template->settings.sandbox) || move(standby);
+    if (!is_placed)
+        standbys_end(template);
+    standbys_answer(launcher, template->id, is_placed ? NULL : "the standby can't be moved to its cgroup");
 }
 
 /* MARK: Using a standby */

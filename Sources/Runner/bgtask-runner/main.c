@@ -26,8 +26,8 @@ int main(int count, char **arguments) {
         return template_main(count - 2, arguments + 2);
     if (strcmp(role, "task") == 0)
         return task_main(count - 2, arguments + 2);
-    if (strcmp(role, "probe") == 0 && count == 3)
-        return probe_main(arguments[2]);
+    if (strcmp(role, "probe") == 0 && count >= 3)
+        return probe_main(count - 2, arguments + 2);
     if (strcmp(role, "frames") == 0 && count == 2)
         return frames_main();
     fprintf(

@@ -8,7 +8,9 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -106,10 +108,28 @@ static int probe_layer(unsigned layer) {
     char finding[512];
     struct sandbox sandbox = {.layers = layer, .listener = -1};
     if (!sandbox_enter_namespaces(&sandbox, finding, sizeof(finding)) ||
-        !sandbox_drop_capabilities(&sandbox, finding, sizeof(finding)) ||
+        !sandbox_drop_privileges(&sandbox, finding, sizeof(finding)) ||
         !sandbox_restrict(&sandbox, finding, sizeof(finding)))
         _exit(errno > 0 && errno < 128 ? errno : ENOSYS);
     _exit(holds(layer, parent) ? 0 : 71);
+}
+
+/* Whether this process can give files to a user, and become that user, who can then reach a directory but
+ * neither signal root nor become root again. */
+static int probe_user(const char *number, const char *directory) {
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0)
+        fail();
+    if (pid > 0)
+        return status_of(pid);
+    char finding[512];
+    struct sandbox sandbox = {.layers = LAYER_USER, .user = (uint32_t)strtoul(number, NULL, 10)};
+    int file = memfd_create("probe", MFD_CLOEXEC);
+    if (file < 0 || fchown(file, sandbox.user, sandbox.user) != 0)
+        fail();
+    if (!sandbox_drop_privileges(&sandbox, finding, sizeof(finding)) || access(directory, X_OK) != 0)
+        fail();
+    _exit(kill(parent, 0) != 0 && setresuid(0, 0, 0) != 0 ? 0 : 71);
 }
 
 /* Whether the kernel reports refused calls to the launcher. An old kernel does not, and neither does one where
@@ -127,9 +147,12 @@ static int probe_reports(void) {
     _exit(sandbox.listener >= 0 ? 0 : EOPNOTSUPP);
 }
 
-int probe_main(const char *word) {
+int probe_main(int count, char **arguments) {
     enum isolation isolation;
+    const char *word = arguments[0];
     unsigned layer = sandbox_layer_named(word);
+    if (layer == LAYER_USER)
+        return count == 3 ? probe_user(arguments[1], arguments[2]) : 64;
     if (layer != 0)
         return probe_layer(layer);
     if (strcmp(word, "reports") == 0)

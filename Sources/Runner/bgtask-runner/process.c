@@ -50,22 +50,18 @@ bool process_has_clone3(void) {
     return syscall(SYS_clone3, NULL, 0) < 0 && errno != ENOSYS;
 }
 
-/* Called in a child that was cloned outside its group: waits until the parent has moved it. If that fails,
- * the child exits. */
-static void wait_to_be_moved(const int *gate) {
+void process_wait_at_gate(int gate) {
     char word;
     ssize_t count;
-    close(gate[1]);
     do
-        count = read(gate[0], &word, 1);
+        count = read(gate, &word, 1);
     while (count < 0 && errno == EINTR);
     if (count != 1)
         _exit(71);
-    close(gate[0]);
+    close(gate);
 }
 
-/* Moves a process into a group. */
-static bool move(pid_t pid, int cgroup) {
+bool process_move(pid_t pid, int cgroup) {
     char text[32];
     int length = snprintf(text, sizeof(text), "%d", pid);
     int file = openat(cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -93,12 +89,13 @@ static pid_t clone_without_clone3(uint64_t flags, int cgroup, int *pidfd, pid_t 
     if (cgroup < 0)
         return pid;
     if (pid == 0) {
-        wait_to_be_moved(gate);
+        close(gate[1]);
+        process_wait_at_gate(gate[0]);
         return 0;
     }
     int code = errno;
     close(gate[0]);
-    if (pid > 0 && !(move(pid, cgroup) && write(gate[1], "", 1) == 1)) {
+    if (pid > 0 && !(process_move(pid, cgroup) && write(gate[1], "", 1) == 1)) {
         // The child exits when the pipe closes. The launcher then reaps it as an orphan.
         code = errno;
         pid = -1;

@@ -21,6 +21,13 @@ bool is_shortage(int code);
  *  the call then returns in the child after the child was moved into its group. */
 pid_t process_clone(uint64_t flags, int cgroup, int *pidfd);
 
+/** Moves a process into the group whose directory is open. On failure, returns false and sets errno. */
+bool process_move(pid_t pid, int cgroup);
+
+/** Called in a child that was cloned outside its group: waits until a byte says that it was moved, then closes
+ *  `gate`. If the other end is closed without a byte, the child exits. */
+void process_wait_at_gate(int gate);
+
 /** Whether children of process_clone have their own thread id in glibc, so that they can run any code. */
 bool process_clone_is_complete(void);
 

@@ -13,7 +13,7 @@ bool sandbox_refused(const char *step, char *finding, size_t size) {
 
 unsigned sandbox_layer_named(const char *name) {
     static const char *const names[] = {"namespaces",    "networkNamespace", "capabilities", "landlock",
-                                        "landlockPorts", "landlockScopes",   "seccomp"};
+                                        "landlockPorts", "landlockScopes",   "seccomp",      "user"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
             return 1u << i;
@@ -91,11 +91,15 @@ bool sandbox_parse(struct sandbox *sandbox, struct body body) {
         case 19:
             done = parse_observing(sandbox, value);
             break;
+        case 20:
+            sandbox->user = (uint32_t)value_number(value);
+            done = sandbox->user != 0 && sandbox->user == value_number(value);
+            break;
         default:
             break;
         }
     }
-    return done;
+    return done && (!sandbox_has_user(sandbox) || sandbox->user != 0);
 }
 
 static void free_paths(struct paths *paths) {

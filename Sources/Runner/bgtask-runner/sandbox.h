@@ -18,6 +18,7 @@ enum sandbox_layer {
     LAYER_LANDLOCK_PORTS = 16,
     LAYER_LANDLOCK_SCOPES = 32,
     LAYER_SECCOMP = 64,
+    LAYER_USER = 128,
 };
 
 /** A list of paths; each belongs to the list. */
@@ -34,6 +35,7 @@ struct sandbox {
     uint16_t *ports; /**< For NETWORK_CONNECT. */
     size_t port_count;
     bool subprocesses;
+    uint32_t user; /**< For LAYER_USER: the number of the bundle's user, and of its group; never 0. */
     /** Which calls are reported to the launcher: none, those that the filter refuses, or also those that use a file,
      *  a program or a connection. */
     enum { OBSERVE_NONE, OBSERVE_REFUSED, OBSERVE_ALL } observe;
@@ -46,6 +48,11 @@ struct sandbox_answer {
     int code; /**< The error number that the caller gets; 0 if the kernel continues with the call. */
     const char *name;
 };
+
+/** Whether the processes have a user of their own, who may not use the launcher's cgroups. */
+static inline bool sandbox_has_user(const struct sandbox *sandbox) {
+    return (sandbox->layers & LAYER_USER) != 0;
+}
 
 /** Returns the layer with this name; 0 if there is none. */
 unsigned sandbox_layer_named(const char *name);
@@ -60,8 +67,9 @@ void sandbox_free(struct sandbox *sandbox);
 
 /** Enters the namespaces. All file systems become read-only there, except for the paths of `write`. */
 bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size);
-/** Gives up all capabilities, for this process and for the programs that it executes. */
-bool sandbox_drop_capabilities(const struct sandbox *sandbox, char *finding, size_t size);
+/** Gives up all capabilities, for this process and for the programs that it executes, and becomes the user of the
+ *  bundle. The kernel then forgets the signal for the death of the parent (PR_SET_PDEATHSIG). */
+bool sandbox_drop_privileges(const struct sandbox *sandbox, char *finding, size_t size);
 /** Restricts files, ports and signals. Programs can be executed afterwards only with `subprocesses`. */
 bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t size);
 /** Restricts the system calls. If the calls are observed and the kernel can report them, `listener` becomes a

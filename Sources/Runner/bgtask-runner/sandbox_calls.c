@@ -276,8 +276,9 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
     if (!sandbox->subprocesses &&
         !REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork)))
         return false;
-    // Without reports, the filter of the task refuses clone. The launcher permits it to a template, whose
-    // constructors may start processes.
+    // Only a filter that reports has a rule for clone: the launcher refuses the call to a task, and permits
+    // it to a template, whose constructors may start processes. Otherwise, the task's own filter
+    // (isolation.c) refuses clone.
     return !filter.reports || sandbox->subprocesses ||
            REFUSE_IF(filter, EPERM, SCMP_SYS(clone),
                      when(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, 0));

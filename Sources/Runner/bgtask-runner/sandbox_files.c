@@ -86,6 +86,7 @@ struct adding {
     uint64_t known;
     char *finding;
     size_t size;
+    uint32_t user; /* Of the bundle; 0 if it has none. */
 };
 
 /* Permits an access below an open path. */
@@ -116,6 +117,14 @@ static bool permit_usual(const struct adding *adding, const char *const *paths, 
     return true;
 }
 
+/* Adds to the finding which user can't search the path of a grant. */
+static void add_user(const struct adding *adding) {
+    size_t length = strlen(adding->finding);
+    snprintf(adding->finding + length, adding->size - length,
+             ". The tasks of this bundle run as user %u, who must be able to search its directories",
+             (unsigned)adding->user);
+}
+
 /* Permits an access to one granted path. The host has followed all links in it; a link that is there now
  * was made to lead the grant to another place. */
 static bool permit_granted(const struct adding *adding, const char *path, uint64_t access) {
@@ -125,8 +134,12 @@ static bool permit_granted(const struct adding *adding, const char *path, uint64
         return true;
     char step[PATH_MAX];
     if (file < 0) {
+        bool is_closed = errno == EACCES && adding->user != 0;
         snprintf(step, sizeof(step), "openat2 of the granted path %.3000s", path);
-        return sandbox_refused(step, adding->finding, adding->size);
+        sandbox_refused(step, adding->finding, adding->size);
+        if (is_closed)
+            add_user(adding);
+        return false;
     }
     bool done = permit(adding, file, access);
     int code = errno;
@@ -193,7 +206,8 @@ bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, length, 0);
     if (ruleset < 0)
         return sandbox_refused("landlock_create_ruleset", finding, size);
-    struct adding adding = {ruleset, rules.files, finding, size};
+    struct adding adding = {ruleset, rules.files, finding, size,
+                            sandbox_has_user(sandbox) ? sandbox->user : 0};
     bool done = (!(layers & LAYER_LANDLOCK) || permit_files(&adding, sandbox)) &&
                 (!(layers & LAYER_LANDLOCK_PORTS) || permit_ports(&adding, sandbox));
     if (done && syscall(SYS_landlock_restrict_self, ruleset, 0) != 0)
@@ -247,7 +261,7 @@ bool sandbox_prepare_launch(const char *temporary, int *ruleset, char *finding, 
     *ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules.files), 0);
     if (*ruleset < 0)
         return sandbox_refused("landlock_create_ruleset", finding, size);
-    struct adding adding = {*ruleset, rules.files, finding, size};
+    struct adding adding = {*ruleset, rules.files, finding, size, 0};
     return permit_launch(&adding, temporary, all_temporaries);
 }
 

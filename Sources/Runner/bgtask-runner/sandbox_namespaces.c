@@ -1,10 +1,11 @@
-/* Namespaces and capabilities. */
+/* Namespaces, capabilities and the user of a bundle. */
 #include "sandbox.h"
 
 #include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <linux/mount.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -70,18 +72,55 @@ bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size
     return !(flags & CLONE_NEWNS) || make_read_only(sandbox, finding, size);
 }
 
-bool sandbox_drop_capabilities(const struct sandbox *sandbox, char *finding, size_t size) {
-    if (!(sandbox->layers & LAYER_CAPABILITIES))
-        return true;
+/* MARK: Privileges */
+
+static bool empty_bounding_set(char *finding, size_t size) {
     // Without CAP_SETPCAP, the process is not root's, and a program that it executes gets no capabilities.
     for (int capability = 0; capability < 64; capability++)
         if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM && errno != EINVAL)
             return sandbox_refused("prctl(PR_CAPBSET_DROP)", finding, size);
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
         return sandbox_refused("prctl(PR_CAP_AMBIENT)", finding, size);
+    return true;
+}
+
+/* Finds the groups that own the granted devices, such as "render", because the user of a bundle is in no group.
+ * A device of root's group stays closed. Returns the number of groups. */
+static size_t groups_of_devices(const struct sandbox *sandbox, gid_t *groups, size_t room) {
+    size_t count = 0;
+    for (size_t i = 0; i < sandbox->devices.count && count < room; i++) {
+        struct stat status;
+        if (stat(sandbox->devices.items[i], &status) != 0 || status.st_gid == 0 ||
+            (!S_ISCHR(status.st_mode) && !S_ISBLK(status.st_mode)) || !(status.st_mode & S_IRGRP))
+            continue;
+        groups[count++] = status.st_gid;
+    }
+    return count;
+}
+
+static bool become_user(const struct sandbox *sandbox, char *finding, size_t size) {
+    gid_t groups[64];
+    size_t count = groups_of_devices(sandbox, groups, sizeof(groups) / sizeof(groups[0]));
+    uid_t user = sandbox->user;
+    if (setgroups(count, groups) != 0)
+        return sandbox_refused("setgroups", finding, size);
+    if (setresgid(user, user, user) != 0)
+        return sandbox_refused("setresgid to the group of the bundle", finding, size);
+    if (setresuid(user, user, user) != 0)
+        return sandbox_refused("setresuid to the user of the bundle", finding, size);
+    return true;
+}
+
+bool sandbox_drop_privileges(const struct sandbox *sandbox, char *finding, size_t size) {
+    bool drops = (sandbox->layers & LAYER_CAPABILITIES) != 0;
+    // Only root may empty the bounding set, so this comes before the change of the user.
+    if (drops && !empty_bounding_set(finding, size))
+        return false;
+    if (sandbox_has_user(sandbox) && !become_user(sandbox, finding, size))
+        return false;
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
-    if (syscall(SYS_capset, &header, sets) != 0)
+    if (drops && syscall(SYS_capset, &header, sets) != 0)
         return sandbox_refused("capset", finding, size);
     return true;
 }

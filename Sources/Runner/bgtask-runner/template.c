@@ -127,15 +127,16 @@ static _Noreturn void become_standby(const struct clone_request *request, const 
 
 static void clone_task(const struct clone_request *request, const int *descriptors, int count,
                        void *library) {
-    int wanted = CLONE_OTHERS + (request->has_group ? 1 : 0) + (request->has_namespace ? 1 : 0);
+    int wanted =
+        CLONE_OTHERS + (request->has_group || request->has_gate ? 1 : 0) + (request->has_namespace ? 1 : 0);
     if (request->is_standby)
-        wanted = STANDBY_DESCRIPTORS;
+        wanted = request->has_group ? STANDBY_DESCRIPTORS : STANDBY_GROUP;
     struct template_answer answer = {
         .what = TEMPLATE_CLONE_FAILED, .launch = request->launch, .is_standby = request->is_standby};
     int pidfd = -1;
     if (count == wanted) {
         int group = request->has_group ? descriptors[CLONE_OTHERS] : -1;
-        if (request->is_standby)
+        if (request->is_standby && request->has_group)
             group = descriptors[STANDBY_GROUP];
         int status = request->has_namespace ? descriptors[wanted - 1] : -1;
         int64_t since = now_nanoseconds();
@@ -143,6 +144,8 @@ static void clone_task(const struct clone_request *request, const int *descripto
         pid_t pid = process_clone(flags, group, &pidfd);
         if (pid == 0 && request->is_standby)
             become_standby(request, descriptors, library);
+        if (pid == 0 && request->has_gate)
+            process_wait_at_gate(descriptors[CLONE_OTHERS]);
         if (pid == 0)
             become_task(request, descriptors, status, library, since);
         if (pid > 0)

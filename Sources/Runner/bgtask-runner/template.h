@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The descriptors of a clone request, in this order. A group and a status pipe may follow at
+/** The descriptors of a clone request, in this order. A group or a gate, and a status pipe, may follow at
  *  CLONE_OTHERS. */
 enum { CLONE_CONTROL, CLONE_REPORT, CLONE_STDOUT, CLONE_STDERR, CLONE_OTHERS, CLONE_DESCRIPTORS_MAX = 6 };
 
-/** The descriptors of a request for a standby: the standby's socket, and the directory of its cgroup. */
+/** The descriptors of a request for a standby: the standby's socket and, with `has_group`, the directory of its
+ *  cgroup. */
 enum { STANDBY_ASKS, STANDBY_GROUP, STANDBY_DESCRIPTORS };
 
 /** Sent by the launcher to a template: clone a task. */
@@ -19,7 +20,8 @@ struct clone_request {
     uint64_t launch;
     bool is_standby; /**< Whether to make a standby, which waits for a standby_request. */
     bool subprocesses;
-    bool has_group;     /**< The directory of a cgroup follows the four pipes. */
+    bool has_group; /**< The directory of a cgroup follows the four pipes. */
+    bool has_gate;  /**< Instead, a gate follows: the clone waits there until the launcher has moved it. */
     bool has_namespace; /**< The status pipe of a PID namespace comes last. */
 };
 

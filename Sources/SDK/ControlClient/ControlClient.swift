@@ -32,7 +32,8 @@ public struct ControlClient: Sendable {
         try await get("/version")
     }
 
-    /// Submits a request; when this returns, the host has stored the request durably.
+    /// Submits a request; when this returns, the host has stored it durably, or already had a request that it
+    /// keeps instead (`isKept`, `isRepeat`).
     public func submit(_ submission: SubmissionMessage) async throws(ControlClientError)
         -> AcceptanceMessage
     {

@@ -10,7 +10,7 @@ public struct SecurityGrade: Equatable, Sendable {
     public struct Facts: Equatable, Sendable {
         /// The user of the bundle's tasks.
         public enum User: Equatable, Sendable {
-            /// A user of the bundle's own, which no host gives to its bundles yet.
+            /// A user of the bundle's own, which only a host that runs as root can give.
             case own
             /// The user of the host, who is not root.
             case hosts
@@ -183,7 +183,8 @@ public struct SecurityGrade: Equatable, Sendable {
 
     private static func layers(of facts: Facts) -> [Item] {
         var items = [user(facts), groupKill(facts)]
-        for layer in SandboxLayer.allCases {
+        // `user` has its own item.
+        for layer in SandboxLayer.allCases where layer != .user {
             if layer == .networkNamespace, facts.sandbox.network != nil { continue }
             if layer == .landlockPorts {
                 guard case .connect = facts.sandbox.network else { continue }
@@ -205,13 +206,16 @@ public struct SecurityGrade: Equatable, Sendable {
         switch facts.user {
         case .own: Item(name: "user", tenths: 0, finding: "Tasks run as a user of the bundle's own")
         case .hosts:
-            // There is no remedy: a host can't give its bundles users of their own yet.
+            // There is no remedy: only root can give its bundles users, and a host should not run as root for
+            // that.
             Item(name: "user", tenths: 3, finding: "Tasks run as the user of the host")
         case .root:
             Item(
                 name: "user", tenths: facts.isolation.sandbox.contains(.capabilities) ? 8 : 20,
                 finding: "Tasks run as root, like the host",
-                remedy: "Run the host as a user of its own")
+                remedy:
+                    "Give each bundle a user of its own ('bgtask doctor' shows what prevents it), or run the "
+                    + "host as a user of its own")
         }
     }
 
@@ -242,7 +246,7 @@ extension SandboxLayer {
         case .seccomp: 25
         case .capabilities: 15
         case .landlockPorts, .landlockScopes: 8
-        case .namespaces, .networkNamespace: 2
+        case .namespaces, .networkNamespace, .user: 2
         }
     }
 
@@ -250,6 +254,7 @@ extension SandboxLayer {
         switch self {
         case .namespaces: "Mounts and shared memory of the machine are out of reach"
         case .networkNamespace: "A network of its own has no connections"
+        case .user: "A user who owns nothing but the bundle's own directories"
         case .capabilities: "No capabilities, and none by set-id programs"
         case .landlock: "Only the granted files"
         case .landlockPorts: "Only the granted ports"
@@ -262,6 +267,7 @@ extension SandboxLayer {
         switch self {
         case .namespaces: "tasks see its mounts and shared memory"
         case .networkNamespace: "only the filter of system calls closes the network"
+        case .user: "tasks run as the user of the host"
         case .capabilities: "tasks keep the privileges of their user"
         case .landlock: "tasks can open every file that their user may open"
         case .landlockPorts: "tasks can connect to every port"
@@ -276,6 +282,7 @@ extension SandboxLayer {
         case .namespaces, .networkNamespace:
             "Permit user namespaces: sysctl user.max_user_namespaces=15000, on Ubuntu also "
                 + "sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container, give it CAP_SYS_ADMIN"
+        case .user: "Run the host as root, with a range of users in 'isolation.users'"
         case .capabilities: "Let the host set no_new_privs: remove the container's rule against prctl"
         case .landlock:
             "Boot Linux 5.13 or newer with the kernel option lsm=landlock,LIST, where LIST is what this prints: "

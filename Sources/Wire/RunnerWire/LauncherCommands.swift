@@ -8,7 +8,7 @@ public struct TemplateMessage: WireMessage {
         .repeated(5, .bytes), .required(6, .text), .optional(7, .text), .optional(8, .i64),
         .optional(9, .text), .optional(10, .flag), .optional(11, .flag), .repeated(12, .text),
         .repeated(13, .text), .repeated(14, .text), .repeated(15, .text), .optional(16, .text),
-        .optional(17, .bytes), .optional(18, .flag), .optional(19, .text))
+        .optional(17, .bytes), .optional(18, .flag), .optional(19, .text), .optional(20, .u64))
     /// The number by which later messages refer to the template.
     public var template: UInt64
     /// The absolute real path of the library; `nil` for a `call:`, which loads libraries itself.
@@ -49,6 +49,8 @@ public struct TemplateMessage: WireMessage {
     public var subprocesses = false
     /// Which calls the launcher records; `nil` for none.
     public var observation: CallObservation?
+    /// The number of the user and group of the tasks, for the layer ``SandboxLayer/user``; never 0.
+    public var user: UInt32?
 
     /// The arguments of one `setrlimit` call.
     public struct ResourceLimit: Sendable, Equatable {
@@ -122,6 +124,12 @@ public struct TemplateMessage: WireMessage {
             }
             observation = known
         }
+        if let number: UInt64 = values[20] {
+            guard number > 0, let user = UInt32(exactly: number) else {
+                throw WireError(.range, "the user is root, or is no number of 32 bits")
+            }
+            self.user = user
+        }
     }
 
     private static func network(_ word: String?, ports: [UInt8]) throws(WireError) -> NetworkGrant? {
@@ -162,6 +170,7 @@ public struct TemplateMessage: WireMessage {
         }
         fields.write(18, ifTrue: subprocesses)
         fields.write(19, observation?.rawValue)
+        fields.write(20, user.map(UInt64.init))
     }
 }
 

@@ -39,6 +39,20 @@ static void use_files(void) {
     close(directory);
 }
 
+/* Different long paths, which the kernel rejects or does not find. */
+static void use_long_paths(void) {
+    static char long_path[1000];
+    for (int i = 0; i < 400; i++) {
+        memset(long_path, 'x', sizeof long_path - 1);
+        memcpy(long_path, "/etc/", 5);
+        for (size_t at = 100; at < sizeof long_path - 1; at += 100)
+            long_path[at] = '/';
+        snprintf(long_path + 5, 5, "%04d", i);
+        long_path[9] = 'x';
+        touch(long_path, O_WRONLY);
+    }
+}
+
 static void use_secret(void) {
     touch(path("USE_SECRET"), O_RDONLY);
     touch(path("USE_SECRET"), O_WRONLY);
@@ -86,6 +100,8 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         use_sockets(3);
     if (strcmp(label, "storm") == 0)
         use_sockets(2500);
+    if (strcmp(label, "long-paths") == 0)
+        use_long_paths();
     if (strcmp(label, "ports") == 0)
         use_ports();
     host->complete(task, strcmp(label, "fails") != 0, "done");

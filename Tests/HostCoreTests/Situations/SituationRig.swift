@@ -82,6 +82,18 @@ struct SituationRig {
             when("night", "hour >= 22 or externalPower and condition.docked", named: "mixed"),
             when("contrary", "not idle and not externalPower"),
             when("metered", "network == metered"),
+            when("duty", "hour >= 22 and condition.docked"),
+            when("shade", "gpu"),
+            task("roam", .processing) {
+                $0.ignoresDeviceActivity = true
+                $0.requiresExternalPower = true
+                $0.constraints = TaskConstraints(
+                    when: try! WhenExpression("not externalPower", payload: [:]))
+            },
+            task("many", .processing) { $0.requiredConditions = ["docked"] },
+            task("third", .continuedProcessing) {
+                $0.constraints = TaskConstraints(conflicts: [try! IdentifierPattern("\(bundle).rival")])
+            },
             task("urgent", .processing) {
                 let payload = ["urgent": PayloadType.boolean]
                 $0.payload = payload

@@ -541,6 +541,44 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
             }
             try rig.ask("index")
         },
+        .init("a conflicting task waits, too, and has waited longer") { rig in
+            try rig.submit("export")
+            try rig.submit("rival")
+            try rig.ask("third")
+        },
+        .init("when contradicts another requirement, which is fulfilled") { rig in try rig.ask("roam") },
+        .init("when contradicts another requirement, which is not fulfilled") { rig in
+            try rig.change { $0.power = battery(80) }
+            try rig.ask("roam")
+        },
+        .init("when asks for an hour and a condition") { rig in
+            try rig.change { $0.custom["docked"] = .known(false) }
+            try rig.ask("duty")
+        },
+        .init("when asks for a GPU, and there is none") { rig in
+            try rig.change { $0.gpu = .known(false) }
+            try rig.ask("shade")
+        },
+        .init("a custom condition is unknown, and both slots are taken") { rig in
+            try rig.submit("mail.index")
+            try rig.submit("feed.index")
+            try rig.change { $0.custom["docked"] = .unknown }
+            try rig.ask("dock")
+        },
+        .init("a custom condition is unknown, both slots are taken, and another bundle goes first") { rig in
+            try rig.submit("photos.index")
+            try rig.submit("photos.tidy")
+            try rig.submit("mail.index")
+            try rig.change { $0.custom["docked"] = .unknown }
+            try rig.ask("dock")
+        },
+        .init("the GPU is gone, and both slots are taken") { rig in
+            try rig.submit("mail.index")
+            try rig.submit("feed.index")
+            try rig.change { $0.gpu = .known(true) }
+            try rig.ask("cleanup") { $0.requiresGPU = true }
+            try rig.change { $0.gpu = .known(false) }
+        },
         .init("a conflicting task runs") { rig in
             try rig.submit("export")
             try rig.ask("rival")

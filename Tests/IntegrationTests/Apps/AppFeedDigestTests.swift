@@ -40,7 +40,7 @@ import Testing
         let library = root.appendingPathComponent("Plugins/Apps/.build/debug/libFeedDigest.so")
         guard FileManager.default.fileExists(atPath: library.path) else {
             throw HostFailure(
-                "\(library.path) is not built: run 'swift build --package-path Plugins/Apps' (make test does)"
+                "\(library.path) is not built: run 'make test-packages'"
             )
         }
         let host = try HostProcess()

@@ -35,7 +35,7 @@ final class AppHost {
         let built = Self.products.appendingPathComponent(library)
         guard FileManager.default.fileExists(atPath: built.path) else {
             throw HostFailure(
-                "\(built.path) is not built: run 'swift build --package-path Tests/Fixtures/Apps' (make test does)"
+                "\(built.path) is not built: run 'make test-packages'"
             )
         }
         try FileManager.default.copyItem(at: built, to: host.plugins.appendingPathComponent(library))

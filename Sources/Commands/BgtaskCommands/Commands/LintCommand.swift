@@ -15,7 +15,7 @@ struct LintCommand: ParsableCommand {
             signatures that the host's configuration requires (trust.keys). The library \
             of a 'call' must be in the directory of --plugins (without it, in the plugins directory of the host), or \
             where 'ldconfig -p' finds libraries. Conditions that a manifest requires must be defined in one of the \
-            files, or in conditions.d beside the manifests.
+            files, or in conditions.d beside the directory of manifests.
 
             With --sources, the command searches Swift files for code that does nothing on Linux (#if os(iOS)) and for \
             code that does not compile on Linux (@objc, #selector, key-value observing). If you also give manifests, \
@@ -45,7 +45,7 @@ struct LintCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The directory with the files that define conditions. The default is conditions.d beside the manifests.",
+            "The directory with the files that define conditions. The default is conditions.d beside the directory of manifests.",
             valueName: "directory"))
     var conditionsDirectory: String?
 

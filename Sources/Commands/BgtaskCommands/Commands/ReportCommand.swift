@@ -23,7 +23,7 @@ struct ReportCommand: HostCommand {
 
     /// How many of the newest launches are searched for one with a report.
     private static let searched = 1000
-    /// How many of the launch's lines the report contains.
+    /// The greatest number of the launch's last log lines in the report.
     private static let shownLines = 20
 
     @Argument(

@@ -127,7 +127,7 @@ struct SandboxAdvice: Codable, Equatable {
         let entries = self.entries
         lines += entries.isEmpty ? ["sandbox: {}"] : ["sandbox:"] + entries.map { "  " + $0 }
         if !unused.isEmpty {
-            lines += ["# Granted now, but not used:"] + unused.map { "#   " + $0 }
+            lines += ["# Granted now; no recorded call used it:"] + unused.map { "#   " + $0 }
         }
         if !refused.isEmpty {
             lines += ["# Refused, and not included:"] + refused.map { "#   " + CallsText.refusal($0) }

@@ -146,8 +146,8 @@ extension Console {
         add("launches", old.launches, new.launches)
         add("alarms", old.alarms, new.alarms)
         add("wake-ups of an idle host", old.wakeUps, new.wakeUps)
-        add("wake-ups that would be enough", old.leastWakeUps, new.leastWakeUps)
-        add("uses with a refresh in the 30 min before", old.freshUses, new.freshUses)
+        add("wake-ups enough for all windows", old.leastWakeUps, new.leastWakeUps)
+        add("uses after the first week, refreshed 30 min before", old.freshUses, new.freshUses)
         add("CPU time", old.cpu, new.cpu)
         for identifier in Set(old.identifiers.keys).union(new.identifiers.keys).sorted() {
             let (left, right) = (old.identifiers[identifier], new.identifiers[identifier])

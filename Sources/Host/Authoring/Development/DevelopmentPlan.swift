@@ -117,8 +117,12 @@ public struct DevelopmentPlan: Equatable, Sendable {
         guard !sources.isEmpty else { return .nothing }
         guard libraries.count == 1, let library = libraries.first else {
             throw AuthoringError(
-                directory, "its C files make one library, but the manifests name \(libraries.count)",
-                "Write a Makefile that builds \(libraries.isEmpty ? "it" : "them")")
+                directory,
+                "its C files make one library, but the manifests name "
+                    + (libraries.isEmpty ? "none" : "\(libraries.count)"),
+                libraries.isEmpty
+                    ? "Name the library in the manifest, for example: library: libNAME.so"
+                    : "Write a Makefile that builds them")
         }
         return .compiler(sources: sources.map { "\(directory)/\($0)" }, library: library)
     }

@@ -88,6 +88,7 @@ struct TaskReader {
                 fields["deviceActivity"]?.place, "deviceActivity has no effect on kind \(kind.rawValue)",
                 "Remove it; only processing waits until the user is idle")
         }
+        checkContradictions(fields, declaration)
         declaration.isPrefetch = readPrefetch(fields, declaration)
         declaration.retry = fields["retry"].flatMap {
             RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
@@ -110,6 +111,33 @@ struct TaskReader {
             "between: all dates of 'at: \(text)' are outside \(window.text), so each waits until "
                 + DailyWindow.text(of: window.start),
             "Choose a time of day in the window, or remove one of the two")
+    }
+
+    /// Warns of a `when:` that can't be true together with another requirement of the task.
+    private func checkContradictions(_ fields: Fields, _ declaration: TaskDeclaration) {
+        guard let expression = declaration.constraints?.when, let node = fields["when"] else { return }
+        let found = expression.contradictions(
+            with: WhenRequirement.all(
+                externalPower: declaration.requiresExternalPower, network: declaration.requiredNetwork,
+                gpu: false, idle: declaration.kind == .processing && !declaration.ignoresDeviceActivity,
+                isDeferrable: declaration.kind.isDiscretionary && declaration.kind != .push,
+                conditions: declaration.requiredConditions, constraints: declaration.constraints))
+        if found.isEmpty { return }
+        let others = found.map { requirement in
+            if let field = fields[requirement.key] {
+                return requirement.text + " in line \(field.place.line)"
+            }
+            let key = "requiresNetworkConnectivity"
+            return "'\(key)'" + (fields[key].map { " in line \($0.place.line)" } ?? "")
+        }
+        let isOfIdle = found.contains { $0.expression.tests.map(\.fact) == [.machine(.idle)] }
+        problems.warning(
+            node.place,
+            "when: '\(expression.text.shortened)' can't be true together with "
+                + others.joined(separator: " and ") + ", so the task never starts",
+            isOfIdle
+                ? "Correct 'when', or add 'deviceActivity: ignore'"
+                : found.contains { $0.key != "kind" } ? "Correct one of them" : "Correct 'when'")
     }
 
     private func readNetwork(_ fields: Fields, _ declaration: inout TaskDeclaration) {

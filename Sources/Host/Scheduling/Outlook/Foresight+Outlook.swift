@@ -10,7 +10,8 @@ extension Foresight {
     public mutating func outlook(of request: TaskRequest, offersLaunch: Bool = true) -> Outlook {
         let plan = plan(for: request)
         var outlook = Outlook(
-            headline: isCrowded ? headline(of: request) : headline(of: request, plan),
+            headline: isCrowded
+                ? headline(of: request) : contradiction(of: request) ?? headline(of: request, plan),
             remedies: remedies(for: request, plan),
             holders: slotHolders(of: request, plan.vetoes),
             waited: scheduler.waited(request, at: now))
@@ -29,6 +30,13 @@ extension Foresight {
     /// Last come acts with an uncertain effect.
     private mutating func remedies(for request: TaskRequest, _ plan: Plan) -> [Remedy] {
         if plan.vetoes.isEmpty && !plan.isScore { return [] }
+        if contradiction(of: request) != nil {
+            let launch = launchAct(request).map { act in
+                Remedy(acts: act.remedies, effect: effect(world(of: request, after: [act]), on: request).0)
+            }
+            return [Remedy(acts: correction(of: request).remedies, effect: .unknown)]
+                + [launch].compactMap(\.self)
+        }
         let present = world(of: request, after: [])
         let subject = scheduler.situation.subject(request, isTelling: false)
         let score = plan.vetoes.isEmpty ? effect(present, on: request).score : scoreNow(request)
@@ -92,6 +100,9 @@ extension Foresight {
     /// The launches that occupy the slots for which these policies hold a request, or that it conflicts with.
     func slotHolders(of request: TaskRequest, _ policies: [any Policy]) -> [SlotHolder] {
         let subject = scheduler.situation.subject(request, isTelling: false)
+        let judgement = scheduler.judge(
+            subject, isSimulated: scheduler.pending.isSimulated(request.id), at: now)
+        let isForSlot = judgement.wait?.fact == .slot && judgement.scoreSuffices
         var found: [LaunchID: ActiveLaunch] = [:]
         for policy in policies {
             let answer = policy.answer(for: subject, in: scheduler.situation, at: now)
@@ -110,19 +121,23 @@ extension Foresight {
         return found.sorted { $0.key < $1.key }.map { id, launch in
             SlotHolder(
                 launch: id, identifier: launch.request.identifier,
-                latestEnd: scheduler.latestEnd(of: launch, at: now), isExpiring: launch.isExpiring,
+                latestEnd: scheduler.latestEnd(of: launch, isAwaited: isForSlot, at: now),
+                isExpiring: launch.isExpiring,
                 isDecisive: false)
         }
     }
 }
 
 extension Scheduler {
-    /// When a launch has ended at the latest: at the end of its lease or, if it holds a conflicting request
-    /// of another bundle, at the end of the time for which it may, each with the grace period.
+    /// When a launch has ended at the latest: at the end of its lease, or earlier if another request waits
+    /// for it; each with the grace period.
+    ///
+    /// If the slot is awaited, this is the end of the launch's turn. If a conflicting request of another
+    /// bundle waits, it is the end of the time for which the launch may hold that one.
     ///
     /// `nil` if nothing limits the launch.
-    func latestEnd(of launch: ActiveLaunch, at now: Moment) -> WallTime? {
-        let end = launch.latestEnd(at: now, settings)
+    func latestEnd(of launch: ActiveLaunch, isAwaited: Bool, at now: Moment) -> WallTime? {
+        let end = launch.latestEnd(isAwaited: isAwaited, at: now, settings)
         guard let holdEnd = endOfHold(by: launch) else { return end }
         let held = now.wall + max(.zero, holdEnd + launch.lease.gracePeriod - now.boot)
         return min(end ?? held, held)

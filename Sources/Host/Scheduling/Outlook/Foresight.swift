@@ -26,6 +26,8 @@ public struct Foresight {
     let now: Moment
     let isCrowded: Bool
     private var worlds: [String: World] = [:]
+    /// What contradicts the `when` of requests with these needs.
+    var contradictions: [Needs: [String]] = [:]
     /// The headlines of a listing of very many requests.
     var crowdHeadlines: [CrowdKey: String] = [:]
 

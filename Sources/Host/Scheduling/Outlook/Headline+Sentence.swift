@@ -45,6 +45,15 @@ extension Foresight {
         acts.map { ((acts.count == 1 ? $0.short : nil) ?? $0.text).withSmallLetter }.inSentence
     }
 
+    /// The acts as a part of a sentence, each with its command; `nil` if there are none.
+    private func wordsWithCommands(_ acts: [PossibleAct]) -> String? {
+        if acts.isEmpty { return nil }
+        return acts.map { act in
+            let commands = act.commands.map { CommandText.line($0) }.joined(separator: " && ")
+            return act.text.withSmallLetter + (commands.isEmpty ? "" : " (\(commands))")
+        }.inSentence
+    }
+
     /// The acts and what follows; `nil` if there is neither.
     func sentence(of acts: [PossibleAct], _ consequence: String?) -> String? {
         if acts.isEmpty { return consequence }
@@ -70,8 +79,8 @@ extension Foresight {
             let isLate = start.map { $0 >= end } ?? false
             text += "; it fails \(date(end))\(isLate ? ", before it can start" : " unless it has started")"
         }
-        let commands = acts.flatMap(\.commands)
-        guard !commands.isEmpty, commands.count <= 2 else { return text + "." }
+        let commands = acts.flatMap(\.commands).settingTogether
+        guard !commands.isEmpty, commands.count <= 3 else { return text + "." }
         return "\(text): \(commands.map { CommandText.line($0) }.joined(separator: " && "))"
     }
 
@@ -123,10 +132,14 @@ extension Foresight {
                 .first
             let text = [what, holder].compactMap(\.self).joined(separator: "; ")
             let isStopping = slotHolders(of: request, course.rest).contains(where: \.isExpiring)
-            if what == nil, holder != nil, !isStopping, let launch = launchAct(request),
+            if holder != nil, !isStopping, let launch = launchAct(request),
                 effect(self.world(of: request, after: [launch]), on: request).0 == .starts
             {
-                return finish("\(lead): \(text); to start it now", request, start: nil, [launch])
+                // To stop one of the launches would be of no use now: another request would get the slot.
+                let told = [wordsWithCommands(acts + uncertain), holder].compactMap(\.self)
+                return finish(
+                    "\(lead): \(told.joined(separator: "; ")); to start it now"
+                        + (what == nil ? "" : " in spite of that"), request, start: nil, [launch])
             }
             return finish(
                 text.isEmpty ? lead : "\(lead): \(text)", request, start: nil, acts + uncertain)
@@ -150,7 +163,8 @@ extension Foresight {
             }
         }
         let text = "\(lead): \(start)\(conditions(acts + uncertain, states))"
-        return finish(text, request, start: date, [])
+        // Conditions that a person sets remain, so that can be done now.
+        return finish(text, request, start: date, acts.filter { $0.state == nil && !$0.isStop })
     }
 
     /// Who occupies the slot that a request waits for; `nil` if it waits for no slot.
@@ -229,5 +243,22 @@ extension Foresight {
         ]
         return day - today < 7
             ? "on \(weekdays[Int(day.floorRemainder(by: 7))]) \(clock)" : "on \(local.date) \(clock)"
+    }
+}
+
+extension [[String]] {
+    /// The commands, with one `bgtask conditions set` in place of several.
+    fileprivate var settingTogether: [[String]] {
+        let start = ["conditions", "set"]
+        var together: [[String]] = []
+        for command in self {
+            let index = together.firstIndex { $0.starts(with: start) }
+            if command.starts(with: start), let index {
+                together[index] += command.dropFirst(start.count)
+            } else {
+                together.append(command)
+            }
+        }
+        return together
     }
 }

@@ -23,6 +23,7 @@ extension Foresight {
     ///
     /// The sentence has no full stop if it ends with a command that people copy.
     public mutating func headline(of request: TaskRequest) -> String {
+        if let text = contradiction(of: request) { return text }
         if isCrowded { return headline(of: request, heldBy: presentVetoes(of: request)) }
         return headline(of: request, plan(for: request))
     }
@@ -36,6 +37,7 @@ extension Foresight {
     ///     waiting.
     /// - Returns: The sentence.
     mutating func headline(of request: TaskRequest, heldBy vetoes: [any Policy]) -> String {
+        if let text = contradiction(of: request) { return text }
         let situation = scheduler.situation
         let subject = situation.subject(request, isTelling: false)
         // Requests with the same needs that only the machine holds have the same sentence. That of 'when' can
@@ -82,7 +84,40 @@ extension Foresight {
             ? start.map { $0 + conditions(acts, states) }
             : near.isEmpty ? nil : near.joined(separator: "; ")
         return finish(
-            text + (what.map { ": \($0)" } ?? ""), request, start: date, isFar ? [] : acts)
+            text + (what.map { ": \($0)" } ?? ""), request, start: date,
+            isFar ? acts.filter { $0.state == nil && !$0.isStop } : acts)
+    }
+
+    /// The headline of a request whose `when` can't be true together with what else it requires; `nil` for
+    /// all others.
+    ///
+    /// Each of the two can be fulfilled, but then the other one is not. So what to do about one of them would
+    /// be false advice.
+    mutating func contradiction(of request: TaskRequest) -> String? {
+        let subject = scheduler.situation.subject(request, isTelling: false)
+        guard let expression = subject.needs.constraints?.when,
+            !scheduler.pending.isSimulated(request.id)
+        else { return nil }
+        let others: [String]
+        if let known = contradictions[subject.needs] {
+            others = known
+        } else {
+            others = When().contradictions(of: subject)
+            contradictions[subject.needs] = others
+        }
+        if others.isEmpty { return nil }
+        let whole = When().told(subject, scheduler.situation, expression).text
+        let text =
+            "\(lead(of: request)) \((["'when' (\(whole))"] + others).inSentence), which can't all be true: "
+            + correction(of: request).text.withSmallLetter
+        return finish(text, request, start: nil, [])
+    }
+
+    /// What to do about a `when` that contradicts another requirement.
+    func correction(of request: TaskRequest) -> PossibleAct {
+        PossibleAct(
+            text: "Correct 'when' or the other requirement in the manifest of \(request.bundle)",
+            effect: .unknown)
     }
 
     /// The policies that object to a request now.

@@ -10,7 +10,7 @@ extension Storage {
         guard let free = scheduler.situation.conditions.storage.value else {
             return [
                 PossibleAct(
-                    text: "Check the file system of the host's state directory, which does not report it",
+                    text: "Find out why the free space of the host's state directory is unknown",
                     effect: .unknown)
             ]
         }
@@ -34,8 +34,15 @@ extension Conflicts {
     }
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        guard case .launch(let other) = answer(for: subject, in: scheduler.situation, at: now).fact
+        else { return [] }
+        if scheduler.situation.occupancy.requests[other] == nil {
+            return [
+                PossibleAct(
+                    text: "See what that one waits for", command: ["explain", "\(other)"], effect: .unknown)
+            ]
+        }
         guard
-            case .launch(let other) = answer(for: subject, in: scheduler.situation, at: now).fact,
             let id = scheduler.situation.occupancy.requests[other], let launch = scheduler.launches[id],
             let launchID = launch.id, !launch.isExpiring
         else { return [] }
@@ -58,6 +65,18 @@ extension When {
         let shown = whole.text.count > Self.longestInHeadline ? "" : " (\(whole.text))"
         if expression.canBeTrue { return awaited + shown }
         return "'when'\(shown), which can never be true" + (whole.canBeTrue ? " with its payload" : "")
+    }
+
+    /// The requirements of a request that can't be true together with its expression, as words for people.
+    func contradictions(of subject: Subject) -> [String] {
+        let needs = subject.needs
+        guard let expression = needs.constraints?.when else { return [] }
+        return expression.contradictions(
+            with: WhenRequirement.all(
+                externalPower: needs.externalPower, network: needs.network, gpu: needs.gpu,
+                idle: needs.idleDevice, isDeferrable: subject.isDiscretionary, conditions: needs.conditions,
+                constraints: needs.constraints)
+        ).map(\.text)
     }
 
     /// The smallest sets of changes that make the expression true now or, if there are none, at an hour of
@@ -154,7 +173,8 @@ extension When {
             PossibleAct(
                 text: payload.count == needed.count
                     ? "Submit it again with \(needed.map(\.text).inSentence)"
-                    : "Make sure that this is true: \(needed.map(\.text).inSentence)", effect: .unknown)
+                    : "Make sure that this is true: \(needed.map(\.text).inSentence)",
+                command: payload.count == needed.count ? nil : ["conditions"], effect: .unknown)
         ]
     }
 
@@ -181,7 +201,11 @@ extension When {
             case .idle: return conditions.user == .unknown ? .repair("user activity") : nil
             case .cpuPressure, .memoryPressure, .ioPressure:
                 return conditions.pressure == .unknown ? .repair("pressure") : nil
-            case .gpu, .storage, .hour, .weekday: return nil
+            case .gpu:
+                if conditions.gpu == .known(true) { return nil }
+                return PossibleAct(
+                    text: "Find out why the host finds no GPU", command: ["conditions"], effect: .unknown)
+            case .storage, .hour, .weekday: return nil
             }
         }
     }

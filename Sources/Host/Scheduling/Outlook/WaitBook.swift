@@ -124,7 +124,8 @@ struct WaitBook: Sendable {
     /// Ends the wait of a request that starts.
     mutating func leave(_ request: RequestID) { entries[request] = nil }
 
-    /// What a request has waited for until now, the longest wait first.
+    /// The causes for which a request has waited until now with their total times, the longest first; waits
+    /// of less than a second are left out.
     func spans(_ request: TaskRequest, _ terms: Terms, at now: Moment) -> [(Cause, Duration)] {
         guard var entry = entries[request.id] else { return [] }
         close(&entry, request, terms, at: now)

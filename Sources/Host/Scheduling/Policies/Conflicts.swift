@@ -22,7 +22,7 @@ struct Conflicts: Policy {
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard situation.permits.hasConflicts else { return subject.proceed() }
-        let patterns = situation.permits.conflicts(with: subject.request.identifier)
+        let patterns = subject.needs.conflicts
         if patterns.isEmpty { return subject.proceed() }
         if subject.isRunning { return answer(forLaunch: subject, in: situation, at: now) }
         let request = subject.request

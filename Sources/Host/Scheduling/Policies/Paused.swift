@@ -45,7 +45,8 @@ struct Paused: Policy {
             if let crashes = pause.crashes {
                 return Rationale(
                     quantity: "pause", required: "resumed, or get another library",
-                    observed: "the bundle \(bundle) is paused, because \(crashes) launches in a row crashed",
+                    observed:
+                        "the bundle \(bundle) is paused, because \(crashes) of its launches crashed one soon after the other, and none succeeded in between",
                     remedy: "Install a corrected library, or end the pause: bgtask resume \(bundle)")
             }
             return Rationale(

@@ -92,8 +92,8 @@ public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
     /// Returns the request for the next run.
     ///
     /// Its window begins at `now` plus the interval minus the tolerance, and ends at `now` plus the interval
-    /// plus the tolerance. After a run that was deferred, the window begins at once and ends after the
-    /// tolerance.
+    /// plus the tolerance, which counts as at most the interval. After a run that was deferred, the window
+    /// begins at once and ends after the tolerance.
     ///
     /// - Parameters:
     ///   - result: How the last run ended; `nil` before the first run.

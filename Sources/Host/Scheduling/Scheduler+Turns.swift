@@ -1,0 +1,85 @@
+import TaskModel
+
+/// Turns: how long a launch keeps its slot while another request waits for it.
+///
+/// A lease that is renewed for hours, or that a manifest makes long, must not keep others waiting for as
+/// long. So a launch has its slot to itself for one *turn*: the standard lease of its kind, doubled for each
+/// earlier attempt that brought nothing, and no longer than its own lease. After that, it is stopped as soon
+/// as another request waits for nothing but the slot, and its request comes after that one.
+///
+/// The doubling lets a task that saves no checkpoints get through: each attempt begins from nothing, and with
+/// turns of equal length, none would ever be long enough.
+extension Scheduler {
+    /// Stops launches whose turns are over, as many as there are requests that wait only for their slots.
+    mutating func endTurns(at now: Moment, _ actions: inout [SchedulerAction]) {
+        if endedTurns.isEmpty || isShuttingDown || isPassCut { return }
+        for lane in Lane.allCases where lane.isFair && !situation.hasSlot(in: lane) {
+            endTurns(in: lane, at: now, &actions)
+        }
+    }
+
+    /// Notes whether the turn of a launch is over.
+    mutating func noteTurn(of launch: ActiveLaunch, at now: Moment) {
+        if launch.hasHadTurn(at: now) {
+            endedTurns.insert(launch.request.id)
+        } else {
+            endedTurns.remove(launch.request.id)
+        }
+    }
+
+    private mutating func endTurns(in lane: Lane, at now: Moment, _ actions: inout [SchedulerAction]) {
+        // Launches of the other fair lane can occupy the slot, too, when the machine is warm.
+        let stoppable = endedTurns.compactMap { launches[$0] }.filter { $0.hasHadTurn(at: now) }.sorted {
+            ($0.request.lane == lane ? 0 : 1, $0.turnEnd ?? .zero, $0.request.id)
+                < ($1.request.lane == lane ? 0 : 1, $1.turnEnd ?? .zero, $1.request.id)
+        }
+        var ending = launches.values.filter(\.isStopping).map(\.request.lane)
+        let most = situation.freeSlots(in: lane, without: ending + stoppable.map(\.request.lane))
+        guard most > 0, situation.freeSlots(in: lane, without: ending) < most else { return }
+        let waiting = requestsForSlot(in: lane, atMost: most, at: now)
+        if waiting.isEmpty { return }
+        for launch in stoppable {
+            let free = situation.freeSlots(in: lane, without: ending)
+            guard free < waiting.count, let id = launch.id else { return }
+            let after = ending + [launch.request.lane]
+            guard situation.freeSlots(in: lane, without: after) > free else { continue }
+            ending = after
+            expire(id, .leaseEnded, launch.endOfTurn(for: waiting[max(0, free)], at: now), at: now, &actions)
+        }
+    }
+
+    /// The first requests of a lane that wait for nothing but a slot, in the order of
+    /// ``nextCandidate(_:)``.
+    ///
+    /// While a lane is full, its candidates are not judged. Those that something else holds are found here,
+    /// and wait for that from now on.
+    private mutating func requestsForSlot(
+        in lane: Lane, atMost limit: Int, at now: Moment
+    ) -> [TaskRequest] {
+        var found: [TaskRequest] = []
+        var looks = Self.looksPerPass
+        while found.count < limit, looks > 0, let id = nextCandidate(lane) {
+            looks -= 1
+            guard let (request, needs, isSimulated) = pending.look(id) else { continue }
+            let subject = situation.subject(request, needs, isTelling: false)
+            prepareProspects(of: subject, at: now)
+            let judgement = judge(subject, isSimulated: isSimulated, at: now)
+            if judgement.wait?.fact == .slot, judgement.scoreSuffices {
+                found.append(request)
+            } else if !hold(subject, judgement, at: now) {
+                break
+            }
+        }
+        for request in found { pending.makeCandidate(request.id) }
+        return found
+    }
+}
+
+extension Situation {
+    /// How many slots of a lane would be free if launches of these lanes were gone; it can be negative.
+    fileprivate func freeSlots(in lane: Lane, without ended: [Lane]) -> Int {
+        let own = slots(of: lane) - (occupancy.slots(of: lane).count - ended.count { $0 == lane })
+        guard lane.isFair else { return own }
+        return min(own, deferrableSlots - (occupancy.discretionary - ended.count(where: \.isFair)))
+    }
+}
