@@ -3,8 +3,8 @@
 # prints the command.
 
 PREFIX ?= /usr/local
-# All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. An index of the
-# sources takes a quarter of a build, and no target reads it; editors make their own.
+# All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. SwiftPM
+# finds the tests in an index of the sources; an index of the system's modules, too, would take a fifth of a build.
 FLAGS := $(shell cat .ci/flags)
 # The tests to run: a part of their names, or all.
 FILTER :=

@@ -62,6 +62,16 @@ import Testing
         }
     }
 
+    @Test func `an empty title is a mistake of the command line`() async throws {
+        try await serving { host, socket in
+            for title in ["", " "] {
+                let result = await bgtask("submit", "org.example.a", "--title", title, socket: socket)
+                #expect(result.status == 2 && result.errors.contains("The title is empty."), "\(result)")
+            }
+            #expect(host.script.withLock { $0.submissions.isEmpty })
+        }
+    }
+
     @Test func `a date further ahead than seven days is kept, with a warning`() async throws {
         try await serving { _, socket in
             for (date, warns) in [("6d", false), ("9d", true)] {

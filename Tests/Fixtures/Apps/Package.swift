@@ -9,6 +9,7 @@ let apps = [
     "RetrofittedApp", "SceneApp", "DelegateApp", "RulesApp", "FeaturesApp", "LogApp", "ConditionsApp",
     "AdaptorApp", "ProcessActivitiesApp", "RequestsApp", "ModernApp", "ModernSceneApp",
     "SubmittingApp", "EndingApp", "ExportApp", "ActivityApp", "HabitsApp", "WindowApp", "ModernStorageApp",
+    "CorpusApp",
 ]
 let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
 

@@ -224,8 +224,8 @@ import Testing
         }
     }
 
-    @Test func `a title that is empty or too long is refused by name, in a sentence`() async throws {
-        try await withTestApp(permitting: ["org.example.test.export.*": .continuedProcessing]) { app in
+    @Test func `a title that is empty or too long is refused by name, in a sentence`() async {
+        await withTestApp(permitting: ["org.example.test.export.*": .continuedProcessing]) { app in
             let identifier = "org.example.test.export.album"
             func refusal(_ title: String, _ subtitle: String = "") -> String? {
                 let request = BGContinuedProcessingTaskRequest(

@@ -1,0 +1,42 @@
+import BackgroundTasks
+import UIKit
+
+// An app with a file for each kind of work, each in the manner of an article of Apple's documentation.
+@main
+class AppDelegate: UIResponder, UIApplicationDelegate {
+    let feed = Feed()
+    let study = Study()
+    var tidying: NSBackgroundActivityScheduler?
+
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
+    ) -> Bool {
+        feed.registerTasks()
+        study.registerTasks()
+        Export.registerTask()
+        tidying = Tidying.schedule()
+        UIApplication.shared.registerForRemoteNotifications()
+        return true
+    }
+
+    func application(
+        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult {
+        guard let articles = userInfo["articles"] as? [String] else { return .noData }
+        print("articles pushed: \(articles.joined(separator: ", "))")
+        return .newData
+    }
+}
+
+class SceneDelegate: UIResponder, UIWindowSceneDelegate {
+    var window: UIWindow?
+
+    func sceneDidEnterBackground(_ scene: UIScene) {
+        guard let delegate = UIApplication.shared.delegate as? AppDelegate else { return }
+        delegate.feed.scheduleRefresh()
+        delegate.feed.scheduleCleaningIfNeeded()
+        delegate.study.schedule()
+        Upload().sendUnsentChanges()
+    }
+}
