@@ -94,8 +94,8 @@ enum FactRow {
             guard Int(value) != nil else {
                 throw StoredColumnError(
                     finding:
-                        "an earlier version of bgtaskd named the data directory of \(bundle) by a number, which this is not; "
-                        + "files in that directory are not used")
+                        "the value '\(value)' is not a number, but earlier versions of bgtaskd stored one here, which named the "
+                        + "data directory of \(bundle); files in that old directory are not used")
             }
             facts.numberedDirectories[bundle] = value
         }

@@ -47,7 +47,7 @@ public struct ELFFile: Equatable, Sendable {
             throw FormatError(finding: "it is not an ELF file")
         }
         guard bytes[4] == 2, bytes[5] == 1, try view.number(16, 2) == 3 else {
-            throw FormatError(finding: "it is not a 64-bit shared library")
+            throw FormatError(finding: "it is not a 64-bit little-endian shared library")
         }
         try view.checkSegments()
         let sections = try view.sections()

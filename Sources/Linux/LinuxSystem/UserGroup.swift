@@ -2,7 +2,8 @@ import Glibc
 
 /// The groups of users.
 public enum UserGroup {
-    /// The number of a group, by its name or by its number as text; `nil` if there is no such group.
+    /// The number of a group, by its name or by its number as text; `nil` if no group with this name is
+    /// found. A number is not looked up.
     public static func number(of name: String) -> UInt32? {
         if let number = UInt32(name) { return number }
         var entry = group()

@@ -27,7 +27,8 @@ final class CallNames {
     func bind(_ name: String, _ meaning: Meaning, at place: Place) {
         if !PayloadText.isKey(name) {
             problems.error(
-                place, "not a valid name: '\(name.shortened)'", "Use a letter, then letters, digits and _")
+                place, "not a valid name: '\(name.shortened)'",
+                "Use a letter, then letters, digits and _, at most 64 in all")
         }
         if let old = meanings[name], old != meaning {
             problems.error(

@@ -82,7 +82,7 @@ struct CallReader {
             if !PayloadText.isKey(name) {
                 problems.error(
                     place, "not a valid callback name: '\(name.shortened)'",
-                    "Use a letter, then letters, digits and _"
+                    "Use a letter, then letters, digits and _, at most 64 in all"
                 )
             }
             return callback(name, value)

@@ -233,7 +233,7 @@ struct TaskReader {
             if !PayloadText.isKey(key) {
                 problems.error(
                     place, "not a valid payload key: '\(key.shortened)'",
-                    "Use a letter, then letters, digits and _")
+                    "Use a letter, then letters, digits and _, at most 64 in all")
             }
             payload[key] = value.word("the type of '\(key.shortened)'", as: PayloadType.self, problems)
         }

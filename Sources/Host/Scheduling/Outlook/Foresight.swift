@@ -12,7 +12,8 @@ public import TaskModel
 public struct Foresight {
     /// With more pending requests, each is tried alone, because a copy of the scheduler takes too long.
     ///
-    /// Whatever would start then only "takes its turn", and headlines promise nothing. Our choice.
+    /// Whatever would start then only starts "when its turn comes", and headlines promise nothing. Our
+    /// choice.
     static let largestCrowd = 1000
 
     /// A copy of the scheduler after some acts.

@@ -91,7 +91,7 @@ extension Foresight {
     func readiness(of request: TaskRequest) -> String {
         guard scheduler.pending[request.id] != nil else { return "A request would start at once." }
         if scheduler.isShuttingDown { return "Waits for the next start of the host, which is stopping." }
-        if isCrowded { return "May start, and takes its turn." }
+        if isCrowded { return "May start, when its turn comes among more than a thousand pending requests." }
         guard let wake = scheduler.pending.alarm(of: request.id), wake > now.wall,
             !scheduler.pending.isSimulated(request.id)
         else { return "Starts now." }

@@ -162,7 +162,7 @@ extension Scheduler {
         situation.claims = conflictQueue.claims
         let identifiers = Set(situation.claims.map(\.id))
         for claim in before where !identifiers.contains(claim.id) {
-            // Requests that let this claim go first wait for a launch that does not come now.
+            // Requests that let this claim go first are waiting for a launch that does not come now.
             if situation.occupancy.requests[claim.identifier] == nil {
                 pending.release(.launch(claim.identifier))
             }
