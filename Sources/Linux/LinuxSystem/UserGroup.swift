@@ -2,8 +2,9 @@ import Glibc
 
 /// The groups of users.
 public enum UserGroup {
-    /// The number of a group, by its name or by its number as text; `nil` if no group with this name is
-    /// found. A number is not looked up.
+    /// The number of a group; `nil` if no group with this name is found.
+    ///
+    /// A name that is a number as text is that number, and is not looked up.
     public static func number(of name: String) -> UInt32? {
         if let number = UInt32(name) { return number }
         var entry = group()
