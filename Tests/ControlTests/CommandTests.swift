@@ -77,7 +77,7 @@ import Testing
             for (date, warns) in [("6d", false), ("9d", true)] {
                 let result = await bgtask("submit", "org.example.a", "--earliest", date, socket: socket)
                 #expect(result.status == 0, "\(result)")
-                let warning = "Warning: The earliest begin date is about 9 days"
+                let warning = "Warning: The earliest begin date is more than 7 days"
                 #expect(result.output.contains(warning) == warns, "\(result)")
                 let json = await bgtask(
                     "submit", "org.example.a", "--earliest", date, "--json", socket: socket)

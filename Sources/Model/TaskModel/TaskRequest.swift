@@ -192,10 +192,9 @@ public struct TaskRequest: Equatable, Sendable, Codable {
         guard let date = effectiveBeginDate else { return [] }
         let distance = date.sinceEpoch - submittedAt.sinceEpoch
         guard distance > Self.farAhead else { return [] }
-        let days = distance.components.seconds / 86_400
         return [
-            "The earliest begin date is more than \(days) days ahead, and Apple advises against more than 7. The host keeps "
-                + "the request. If you meant another date, submit it again"
+            "The earliest begin date is more than 7 days ahead, which Apple advises against. The host keeps the "
+                + "request. If you meant another date, submit it again"
         ]
     }
 
