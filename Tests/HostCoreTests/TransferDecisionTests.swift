@@ -141,6 +141,22 @@ struct TransferWorld {
         #expect(world.events.last == stored)
     }
 
+    /// The file would otherwise appear after the answer that the transfer was cancelled or had failed.
+    @Test func `a transfer whose file is being put into its place can't be cancelled or fail for its time`()
+        throws
+    {
+        var world = TransferWorld()
+        let id = try world.submit { $0.resourceLimit = .seconds(7) }.id
+        world.end(id, .finished, completed: 9)
+        #expect(world[id]?.state == .finishing)
+        #expect(throws: SubmissionError.self) { try world.call(.cancelTransfer(id)) }
+        world.pass(.seconds(10))
+        #expect(world[id]?.state == .finishing)
+        #expect(world.alarm.wall.map { $0 > world.now.wall } ?? true)
+        world.give(.transfer(.delivered(id, nil)))
+        #expect(world[id]?.outcome == .succeeded)
+    }
+
     @Test func `six transfers at a time go to one server, and 24 in all`() throws {
         var world = TransferWorld()
         for _ in 0..<10 { try world.submit("http://one/x") }

@@ -224,6 +224,27 @@ import Testing
         }
     }
 
+    /// A task of 25 min without checkpoints would otherwise be stopped every 10 min, and fail.
+    @Test func `a lease that is renewed does not limit the turn`() throws {
+        var settings = SchedulerSettings.unpaced
+        settings.discretionarySlots = 1
+        let rig = SchedulerRig(settings: settings)
+        let id = rig.submit("p1")
+        let launch = rig.begin(id)
+        var again = try #require(rig.stored[id])
+        (again.attempt, again.attempts.withoutProgress) = (2, 1)
+        rig.end(launch, putBack: again)
+        let next = rig.begin(id)
+        rig.submit("p2")
+        rig.send(.launchActive(next))
+        rig.advance(.seconds(600))
+        rig.send(.launchActive(next))
+        rig.advance(.seconds(600) - .milliseconds(1))
+        #expect(!rig.take().contains(.expire(next, .leaseEnded)))
+        rig.advance(.milliseconds(1))
+        #expect(rig.take().contains(.expire(next, .leaseEnded)))
+    }
+
     @Test func `a launch by hand keeps its slot for its whole lease`() {
         var settings = SchedulerSettings.unpaced
         settings.discretionarySlots = 1

@@ -48,6 +48,15 @@ extension HostCore {
                     code: .notFound, subject: "\(id)", finding: "the transfer has ended already",
                     remedy: "To see how it ended: bgtask transfers"))
         }
+        // The file could appear after the answer.
+        guard transfer.state != .finishing else {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notFound, subject: "\(id)",
+                    finding: "the transfer is complete, and the host is putting the file into its place",
+                    remedy: "Wait until 'bgtask transfers' shows its end, then remove the file"))
+        }
         if transfer.state == .running { emit(.transfer(.cancel(id))) }
         transfer.failure = TransferFailure(.cancelled, "a user cancelled it")
         transfer.conclude(.cancelled, at: now.wall)
@@ -211,7 +220,8 @@ extension HostCore {
         let level: LogLine.Level = transfer.outcome == .failed ? .warning : .info
         log(
             level,
-            "\(transfer.id) \(transfer.outcome?.rawValue ?? ""): \(transfer.request.url)"
+            // The whole address can contain a password or a signature.
+            "\(transfer.id) \(transfer.outcome?.rawValue ?? ""): \(transfer.request.server)"
                 + (transfer.failure.map { ": \($0.message)" } ?? ""))
         store(.saveTransfer(transfer), .endTransfer(transfer, call))
         saveTransferUse()

@@ -200,7 +200,9 @@ struct ActiveLaunch: Sendable {
             let standard = Lease.standard(for: request.kind).duration
         else { return nil }
         let doublings = min(max(0, request.attempts.withoutProgress), 16)
-        return min(standard * (1 << doublings), duration)
+        let turn = standard * (1 << doublings)
+        // A lease that is renewed has no end that could limit the turn.
+        return isRenewable ? turn : min(turn, duration)
     }
 
     /// Whether the launch must end as soon as another request waits only for its slot.

@@ -8,7 +8,7 @@ import Transferring
 /// Performs the core's orders about transfers, away from the host's thread.
 ///
 /// Files are put into their places several at a time, because each waits for the disk, and copying a large
-/// one takes long. The core orders the next step of one transfer only after the end of the one before.
+/// one takes long.
 final class TransferDesk: Sendable {
     private let configuration: HostConfiguration
     private let directories: StateDirectories
@@ -49,7 +49,8 @@ final class TransferDesk: Sendable {
         case .begin(let transfer): ordering.async { program.begin(transfer) }
         case .cancel(let id): ordering.async { program.cancel(id) }
         case .deliver(let transfer): delivering.async { program.deliver(transfer) }
-        case .remove(let id): delivering.async { program.remove(id) }
+        // Behind the orders of the same transfer, because a begin creates the directory.
+        case .remove(let id): ordering.async { [delivering] in delivering.async { program.remove(id) } }
         }
     }
 

@@ -106,7 +106,8 @@ public final class TransferProgram: @unchecked Sendable {
             end(
                 transfer.id,
                 TransferAttemptEnd(
-                    isFile && transfer.request.direction == .upload ? .refused : .faulty,
+                    isFile && !error.isShortage && transfer.request.direction == .upload
+                        ? .refused : .faulty,
                     failure: TransferFailure(.local, "\(error)")))
         } catch {
             end(transfer.id, TransferAttemptEnd(.refused, failure: TransferFailure(.local, "\(error)")))
@@ -208,6 +209,8 @@ public final class TransferProgram: @unchecked Sendable {
 
     // MARK: Reports
 
+    private static let protocolVersion: UInt64 = 1
+
     /// Reads until the program ends; returns what was wrong with its messages, or `nil`.
     private func readAll(_ link: Link) -> String? {
         var decoder = FrameDecoder()
@@ -220,7 +223,12 @@ public final class TransferProgram: @unchecked Sendable {
                 if count == 0 { return nil }
                 let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 try decoder.consume(chunk) { kind, body throws(WireError) in
-                    if let message = try TransferProgramReport(kind: kind, body: body) { take(message, link) }
+                    guard let message = try TransferProgramReport(kind: kind, body: body) else { return }
+                    if case .hello(let hello) = message, hello.protocolVersion != Self.protocolVersion {
+                        throw WireError(
+                            .range, "it speaks version \(hello.protocolVersion) of the protocol, not 1")
+                    }
+                    take(message, link)
                 }
             }
         } catch let error as WireError {
@@ -234,35 +242,35 @@ public final class TransferProgram: @unchecked Sendable {
         switch message {
         case .hello: return
         case .response(let message):
-            let id = TransferID(rawValue: Int64(message.transfer))
+            let id = TransferID(rawValue: message.transfer.bounded)
             let response = TransferResponse(
-                status: Int(message.status), url: message.url ?? "",
+                status: Int(message.status.bounded), url: message.url ?? "",
                 headers: (message.headers ?? "").split(separator: "\n").map(String.init), etag: message.etag,
                 lastModified: message.lastModified)
-            report(.response(id, response, total: message.total.map(Int64.init)))
+            report(.response(id, response, total: message.total?.bounded))
         case .progress(let message):
             note(cpuMicroseconds: message.cpuMicroseconds)
-            let id = Int64(message.transfer)
-            let (received, sent) = (Int64(message.received), Int64(message.sent))
+            let id = message.transfer.bounded
+            let (received, sent) = (message.received.bounded, message.sent.bounded)
             let isOpen = link.open.withLock { $0.updateValue((received, sent), forKey: id) != nil }
             guard isOpen else { return }
             report(
                 .progress(
-                    TransferID(rawValue: id), completed: Int64(message.completed),
-                    total: message.total.map(Int64.init), received: received, sent: sent))
+                    TransferID(rawValue: id), completed: message.completed.bounded,
+                    total: message.total?.bounded, received: received, sent: sent))
         case .ended(let message):
             note(cpuMicroseconds: message.cpuMicroseconds)
-            let id = Int64(message.transfer)
+            let id = message.transfer.bounded
             guard link.open.withLock({ $0.removeValue(forKey: id) }) != nil else { return }
             report(
                 .ended(
-                    TransferID(rawValue: id), Self.end(message), received: Int64(message.received),
-                    sent: Int64(message.sent)))
+                    TransferID(rawValue: id), Self.end(message), received: message.received.bounded,
+                    sent: message.sent.bounded))
         }
     }
 
     private func note(cpuMicroseconds microseconds: UInt64) {
-        usedCPU.withLock { $0.present = .microseconds(Int64(clamping: microseconds)) }
+        usedCPU.withLock { $0.present = .microseconds(microseconds.bounded) }
     }
 
     private static func end(_ message: TransferEndedMessage) -> TransferAttemptEnd {
@@ -270,16 +278,23 @@ public final class TransferProgram: @unchecked Sendable {
         if let text = message.message {
             failure =
                 if let code = message.code {
-                    TransferFailure(domain: .network, code: Int(code), message: text)
+                    TransferFailure(domain: .network, code: Int(code.bounded), message: text)
                 } else if let status = message.status, message.result == .answered || message.result == .busy
                 {
-                    TransferFailure(domain: .server, code: Int(status), message: text)
+                    TransferFailure(domain: .server, code: Int(status.bounded), message: text)
                 } else {
                     TransferFailure(.local, text)
                 }
         }
         return TransferAttemptEnd(
-            message.result, completed: Int64(message.completed), failure: failure,
+            message.result, completed: message.completed.bounded, failure: failure,
             retryAfter: message.retryAfterSeconds.map { .seconds(Int64(min($0, 1 << 40))) })
     }
+}
+
+extension UInt64 {
+    /// The number, or 2^50 if it is greater.
+    ///
+    /// No length or count of bytes is greater, and sums of such numbers can't overflow. A process that speaks to the network sends these numbers, so they must not trap.
+    fileprivate var bounded: Int64 { Int64(Swift.min(self, 1 << 50)) }
 }

@@ -114,7 +114,13 @@ static int give_entries(int directory, const struct giving *giving, int depth) {
     if (entries == NULL)
         return fail(directory);
     int result = 0;
-    for (struct dirent *entry; result == 0 && (entry = readdir(entries)) != NULL;) {
+    while (result == 0) {
+        errno = 0;
+        struct dirent *entry = readdir(entries);
+        if (entry == NULL) {
+            result = errno == 0 ? 0 : -1;
+            break;
+        }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         int place = openat(directory, entry->d_name, PLACE);

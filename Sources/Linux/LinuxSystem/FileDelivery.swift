@@ -4,28 +4,36 @@ import Glibc
 public enum FileDelivery {
     /// Puts a file into its place: durable, and never visible in part.
     ///
-    /// The source stays.
-    /// A file that is there already is replaced. If both places are on one file system, no byte is copied.
+    /// The source stays, and gets the mode 0644. A file or link that is there already is replaced. If both
+    /// places are on one file system, no byte is copied.
     ///
     /// - Parameters:
     ///   - source: A file whose contents are durable.
     ///   - place: The path of the new file; its directory must exist.
     ///   - mark: A name for the temporary file in that directory, which no other delivery uses.
-    /// - Throws: The system call that failed; the temporary file is then removed.
+    /// - Throws: The system call that failed; the temporary file is then removed. `EEXIST` if
+    ///   there is something else than a file or a link in the place.
     public static func put(
         _ source: String, at place: String, mark: String
     ) throws(SystemCallError) {
         let parent = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
         let directory = parent.isEmpty ? "/" : parent
-        let temporary = "\(directory)/.bgtask-\(mark)"
+        guard canPut(at: place) else { throw SystemCallError(call: "rename", subject: place, code: EEXIST) }
+        let file = OwnedDescriptor(
+            taking: try retryingOnInterrupt("open", source) {
+                open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            })
+        let number = file.rawValue
+        var status = stat()
+        try retryingOnInterrupt("fstat", source) { fstat(number, &status) }
+        // By the descriptor: who may write the directory could put a link to another file in its place.
+        try retryingOnInterrupt("fchmod", source) { fchmod(number, 0o644) }
+        // Another host could deliver a file with the same mark to the same directory.
+        let temporary = "\(directory)/.bgtask-\(mark)-\(status.st_ino)"
         // One that is there was left by a host that died.
         _ = unlink(temporary)
-        do {
-            if link(source, temporary) == 0 {
-                try retryingOnInterrupt("chmod", temporary) { chmod(temporary, 0o644) }
-            } else {
-                try copy(source, to: temporary)
-            }
+        do throws(SystemCallError) {
+            if link(source, temporary) != 0 { try copy(file, named: source, to: temporary) }
             try retryingOnInterrupt("rename", place) { rename(temporary, place) }
             // A rename between two names of one file does nothing and keeps both.
             _ = unlink(temporary)
@@ -36,9 +44,19 @@ public enum FileDelivery {
         try syncDirectory(directory)
     }
 
-    private static func copy(_ source: String, to copy: String) throws(SystemCallError) {
-        let from = OwnedDescriptor(
-            taking: try retryingOnInterrupt("open", source) { open(source, O_RDONLY | O_CLOEXEC) })
+    /// Whether a file may appear in this place: nothing is there, or a file or link, which ``put(_:at:mark:)``
+    /// replaces.
+    ///
+    /// A device, a pipe or a socket is not replaced: root could otherwise replace /dev/null.
+    public static func canPut(at place: String) -> Bool {
+        var status = stat()
+        guard lstat(place, &status) == 0 else { return true }
+        return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
+    }
+
+    private static func copy(
+        _ from: borrowing OwnedDescriptor, named source: String, to copy: String
+    ) throws(SystemCallError) {
         let to = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", copy) {
                 open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)

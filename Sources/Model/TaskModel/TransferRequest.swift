@@ -118,6 +118,13 @@ public struct TransferRequest: Equatable, Sendable, Codable {
         if let header = headers.first(where: { !Self.isHeader($0) }) {
             return ("'\(header)' is not a header line", "Write it as 'Name: value'")
         }
+        let ours = ["range", "if-range", "content-length", "transfer-encoding"]
+        if let header = headers.first(where: { ours.contains($0.prefix { $0 != ":" }.lowercased()) }) {
+            return ("the host sets the header of '\(header)' itself", "Leave it out")
+        }
+        if direction == .download, method == "HEAD" {
+            return ("a download needs an answer with a body, and HEAD has none", "Leave out the method")
+        }
         if headers.reduce(0, { $0 + $1.utf8.count }) > 32_768 {
             return ("the header lines have more than 32 KiB", "Send fewer or shorter ones")
         }

@@ -242,13 +242,30 @@ bool templates_ask(struct template *template, const struct clone_request *reques
     return true;
 }
 
+/* Whether a process runs as the user of the template, if that has one of its own. */
+static bool has_user_of(const struct template *template, pid_t pid) {
+    if (!sandbox_has_user(&template->settings.sandbox))
+        return true;
+    char path[64], line[256];
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "re");
+    unsigned user = 0;
+    bool found = false;
+    while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL)
+        found = sscanf(line, "Uid: %u", &user) == 1;
+    if (file != NULL)
+        fclose(file);
+    return found && user == template->settings.sandbox.user;
+}
+
 /* Opens a pidfd for the process that a template reports as its clone. The code of a plugin can run in a
- * template and send such a report, so only a new child of this process is accepted: another process would be
- * killed in place of the task. On failure, returns -1 with a sentence in the answer. */
-static int open_clone(const struct launcher *launcher, struct template_answer *answer) {
+ * template and send such a report, so only a new child of this process with the user of the template is
+ * accepted: another process would be killed in place of the task. On failure, returns -1 with a sentence in the answer. */
+static int open_clone(const struct launcher *launcher, const struct template *template,
+                      struct template_answer *answer) {
     siginfo_t state = {0};
     int pidfd = -1;
-    if (answer->pid > 1 && !launches_own(launcher, answer->pid) &&
+    if (answer->pid > 1 && !launches_own(launcher, answer->pid) && has_user_of(template, answer->pid) &&
         waitid(P_PID, (id_t)answer->pid, &state, WEXITED | WNOHANG | WNOWAIT) == 0)
         pidfd = (int)syscall(SYS_pidfd_open, answer->pid, 0); // not reaped yet, so its number is not reused
     if (pidfd < 0) {
@@ -260,14 +277,48 @@ static int open_clone(const struct launcher *launcher, struct template_answer *a
     return pidfd;
 }
 
+/* Whether this process waits for such an answer of the template. */
+static bool awaits_answer(struct launcher *launcher, const struct template *template,
+                          const struct template_answer *answer) {
+    if (template->awaited == 0)
+        return false;
+    if (answer->is_standby)
+        return template->standby.state == STANDBY_ASKED;
+    const struct launch *launch = launches_find(launcher, answer->launch);
+    return launch != NULL && launch->awaits_clone && launch->template_id == template->id;
+}
+
+/* Whether the packet can come now. The code of a plugin can send any: one that nobody waits for must not count as
+ * the answer to an order, or keep this process busy. */
+static bool is_expected(struct launcher *launcher, const struct template *template,
+                        const struct template_answer *answer) {
+    switch (answer->what) {
+    case TEMPLATE_LISTENER:
+        return !template->has_sent_listener;
+    case TEMPLATE_LOADED:
+    case TEMPLATE_LOAD_FAILED:
+        return !template->answered;
+    case TEMPLATE_CLONED:
+    case TEMPLATE_CLONE_FAILED:
+        return awaits_answer(launcher, template, answer);
+    }
+    return false;
+}
+
 static void take(struct launcher *launcher, struct template *template, struct template_answer *answer,
                  int pidfd) {
+    if (!is_expected(launcher, template, answer)) {
+        templates_kill(template);
+        close_descriptor(&template->socket);
+        close_descriptor(&pidfd);
+        return;
+    }
     answer->finding[sizeof(answer->finding) - 1] = 0;
     bool is_first = !template->has_sent_listener;
     template->has_sent_listener = true;
     if (answer->what == TEMPLATE_CLONED) {
         close_descriptor(&pidfd);
-        pidfd = open_clone(launcher, answer);
+        pidfd = open_clone(launcher, template, answer);
         if (pidfd < 0)
             templates_kill(template);
     }

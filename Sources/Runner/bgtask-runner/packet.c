@@ -40,8 +40,8 @@ int packet_receive(int socket, void *packet, size_t size, int *descriptors, int 
         received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
     while (received < 0 && errno == EINTR);
     *count = 0;
-    if (received <= 0)
-        return (int)received;
+    if (received < 0)
+        return -1;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL;
          header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
@@ -53,6 +53,9 @@ int packet_receive(int socket, void *packet, size_t size, int *descriptors, int 
         return 1;
     for (int i = 0; i < *count; i++)
         close(descriptors[i]);
+    *count = 0;
+    if (received == 0)
+        return 0;
     errno = EPROTO;
     return -1;
 }

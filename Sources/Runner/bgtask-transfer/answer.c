@@ -128,6 +128,8 @@ const char *answer_line(struct answer *answer, const char *line, size_t length) 
         const char *code = memchr(line, ' ', length);
         if (code != NULL && length - (size_t)(code - line) >= 4)
             answer->status = strtol(code, NULL, 10);
+        if (answer->status < 100 || answer->status > 999)
+            return "a status line of the server has no status";
     }
     if (answer->line_count >= HEADER_LINES_MAX || answer->line_bytes + length + 1 > HEADER_BYTES_MAX)
         return "the server sent more than 200 header lines or 48 KiB of them";

@@ -35,8 +35,7 @@ bool confine(unsigned layers, char *directory, char *finding, size_t size) {
                               .listener = -1};
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    if (!sandbox_drop_privileges(&sandbox, finding, size) ||
-        !sandbox_restrict_files(&sandbox, finding, size) || !sandbox_restrict_calls(&sandbox, finding, size))
+    if (!sandbox_drop_privileges(&sandbox, finding, size) || !sandbox_restrict(&sandbox, finding, size))
         return false;
     return !(layers & LAYER_SECCOMP) || forbid_processes(finding, size);
 }

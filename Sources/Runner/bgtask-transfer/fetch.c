@@ -39,7 +39,11 @@ static bool continues(const struct transfer *transfer) {
         return false;
     if (partial->total >= 0 && answer->total >= 0 && answer->total != partial->total)
         return false;
-    if (partial->etag[0] != '\0' && answer->etag[0] != '\0' && strcmp(partial->etag, answer->etag) != 0)
+    // A server that ignores If-Range sends the part of any version.
+    if (partial->etag[0] != '\0' && strcmp(partial->etag, answer->etag) != 0)
+        return false;
+    if (partial->etag[0] == '\0' && answer->modified[0] != '\0' &&
+        strcmp(partial->modified, answer->modified) != 0)
         return false;
     return answer->length < 0 || answer->total < 0 || answer->first + answer->length == answer->total;
 }

@@ -210,6 +210,11 @@ static ssize_t receive(uint8_t *at, size_t room) {
     ssize_t count = recvmsg(HOST_SOCKET, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (count < 0)
         return count;
+    // Without free descriptors, the kernel closes the one of a file, and later ones would be taken for it.
+    if (message.msg_flags & MSG_CTRUNC) {
+        errno = EMFILE;
+        return -1;
+    }
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part != NULL; part = CMSG_NXTHDR(&message, part)) {
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
             continue;

@@ -129,6 +129,9 @@ struct TransferCommand: HostCommand {
                         ? "\(path) is a directory. Name a file in it with --to."
                         : "There is no directory for \(path). Create it first.")
         }
+        if upload == nil, !FileDelivery.canPut(at: path) {
+            throw ValidationError("\(path) is a device, a pipe or a socket. Name a file with --to.")
+        }
         message.file = path
         message.direction = upload == nil ? .download : .upload
         message.bundle = bundle

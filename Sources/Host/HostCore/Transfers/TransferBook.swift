@@ -116,10 +116,10 @@ struct TransferBook: Sendable {
         [delayed.values.min(), hasOpen ? firstDeadline : nil].compactMap(\.self).min()
     }
 
-    /// The transfers whose time is over.
+    /// The transfers whose time is over, except complete ones whose files are being put into their places.
     mutating func takeOverdue(at now: WallTime) -> [Transfer] {
         guard let first = firstDeadline, first <= now else { return [] }
-        let open = transfers.values.filter { $0.state != .ended }
+        let open = transfers.values.filter { $0.state != .ended && $0.state != .finishing }
         firstDeadline = open.lazy.map(\.deadline).filter { $0 > now }.min()
         return open.filter { $0.deadline <= now }.sorted { $0.id < $1.id }
     }

@@ -1,0 +1,61 @@
+import Foundation
+import LinuxSystem
+import Testing
+
+@Suite struct FileDeliveryTests {
+    private let folder: String
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("delivery-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("new".utf8).write(to: URL(filePath: folder + "/source"))
+    }
+
+    private func deliver(to name: String) throws -> String {
+        try FileDelivery.put(folder + "/source", at: "\(folder)/\(name)", mark: "T1")
+        return try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+    }
+
+    @Test func `a file is replaced, and of a link only the link`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("old".utf8).write(to: URL(filePath: folder + "/file"))
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "old")
+        try Data("kept".utf8).write(to: URL(filePath: folder + "/old"))
+        #expect(try deliver(to: "file") == "new")
+        #expect(try deliver(to: "link") == "new")
+        #expect(try String(contentsOfFile: folder + "/old", encoding: .utf8) == "kept")
+        #expect(try names == ["file", "link", "old", "source"])
+    }
+
+    /// As root, a host could otherwise replace /dev/null by a download.
+    @Test func `a pipe, a socket or a directory is not replaced`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(mkfifo(folder + "/pipe", 0o600) == 0)
+        try FileManager.default.createDirectory(
+            atPath: folder + "/directory", withIntermediateDirectories: true)
+        for name in ["pipe", "directory"] {
+            let error = #expect(throws: SystemCallError.self) { try deliver(to: name) }
+            #expect(error?.code == EEXIST)
+        }
+        #expect(try names == ["directory", "pipe", "source"])
+    }
+
+    /// A user who may write the directory can put a link under the name that the delivery uses first.
+    @Test func `a link under the temporary name is removed, and its file keeps its mode`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("secret".utf8).write(to: URL(filePath: folder + "/secret"))
+        #expect(chmod(folder + "/secret", 0o600) == 0)
+        var source = stat()
+        #expect(stat(folder + "/source", &source) == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder)/.bgtask-T1-\(source.st_ino)", withDestinationPath: folder + "/secret")
+        #expect(try deliver(to: "file") == "new")
+        var status = stat()
+        #expect(lstat(folder + "/secret", &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(try names == ["file", "secret", "source"])
+    }
+}

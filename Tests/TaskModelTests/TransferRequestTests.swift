@@ -1,0 +1,46 @@
+import TaskModel
+import Testing
+
+@Suite struct TransferRequestTests {
+    private static func problem(
+        _ url: String = "https://example.com/file", headers: [String] = [], method: String? = nil,
+        direction: TransferRequest.Direction = .download
+    ) throws -> String? {
+        var request = TransferRequest(
+            bundle: try BundleIdentifier("com.example.a"), direction: direction, url: url)
+        request.file = "/srv/file"
+        request.headers = headers
+        request.method = method
+        return request.problem?.finding
+    }
+
+    @Test func `an ordinary download and upload are accepted`() throws {
+        #expect(try Self.problem() == nil)
+        #expect(try Self.problem(headers: ["Authorization: Bearer KEY", "Host: other.example"]) == nil)
+        #expect(try Self.problem(method: "POST", direction: .upload) == nil)
+        #expect(try Self.problem(method: "POST") == nil)
+    }
+
+    /// With such a header, each attempt would end as one whose server sent another part, for seven days.
+    @Test(arguments: [
+        "Range: bytes=0-1", "if-range: \"x\"", "Content-Length: 3", "TRANSFER-ENCODING: gzip",
+    ])
+    func `a header that the host sets itself is refused`(header: String) throws {
+        #expect(try Self.problem(headers: [header]) == "the host sets the header of '\(header)' itself")
+    }
+
+    @Test func `a download with HEAD is refused, because it would never be complete`() throws {
+        #expect(
+            try Self.problem(method: "HEAD") == "a download needs an answer with a body, and HEAD has none")
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "ftp://example.com/a", "https:", "https://", "/a", ""])
+    func `an address of another kind is refused`(url: String) throws {
+        #expect(try Self.problem(url) == "the address is not one of http or https")
+    }
+
+    @Test(arguments: ["a\r\nB: c", "no colon", ": value", "a b: c"])
+    func `a line that is not one header is refused`(line: String) throws {
+        #expect(try Self.problem(headers: [line])?.hasSuffix("is not a header line") == true)
+    }
+}
