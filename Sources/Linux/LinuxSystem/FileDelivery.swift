@@ -44,8 +44,8 @@ public enum FileDelivery {
         try syncDirectory(directory)
     }
 
-    /// Whether a file may appear in this place: nothing is there, or a file or link, which ``put(_:at:mark:)``
-    /// replaces.
+    /// Whether a file may appear in this place: nothing is there, or a file or link, which
+    /// ``put(_:at:mark:)`` replaces.
     ///
     /// A device, a pipe or a socket is not replaced: root could otherwise replace /dev/null.
     public static func canPut(at place: String) -> Bool {

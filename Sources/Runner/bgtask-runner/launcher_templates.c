@@ -288,8 +288,8 @@ static bool awaits_answer(struct launcher *launcher, const struct template *temp
     return launch != NULL && launch->awaits_clone && launch->template_id == template->id;
 }
 
-/* Whether the packet can come now. The code of a plugin can send any: one that nobody waits for must not count as
- * the answer to an order, or keep this process busy. */
+/* Whether the packet can come now. The code of a plugin can send any. One for which this process does not wait
+ * must not count as the answer to an order, or keep this process busy. */
 static bool is_expected(struct launcher *launcher, const struct template *template,
                         const struct template_answer *answer) {
     switch (answer->what) {
