@@ -59,8 +59,7 @@ extension Testing.Tag {
         - *and it starts at once*: the host tried the advice on a copy of its scheduler, and the request started. The
           advice *and it starts* takes a while, for example until the machine is cool.
         - Without such a promise, the effect is not known in advance, for example that of a sensor's restart; or the
-          slots stay occupied all the same; or more than 1,000 requests are pending, with which the host does not try
-          advice together.
+          slots stay occupied all the same; or more than 1,000 requests are pending, too many for such a copy.
         - *it can start at 10:00, at 10:15 at the latest*: the request may start later than its date, so that the
           machine wakes once for several requests ([Scheduling.md](Scheduling.md#windows-and-alarms)).
 
