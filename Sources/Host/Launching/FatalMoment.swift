@@ -4,10 +4,10 @@ import TaskModel
 
 /// What the threads of a launch did at one moment, for the report of its end.
 struct FatalMoment: Sendable {
-    /// The greatest number of threads that are looked at, and that a report lists.
+    /// The greatest number of threads that are looked at (64), and that a report lists (32); our choice.
     static let maximumThreads = 64
     static let shownThreads = 32
-    /// The greatest number of frames of a thread that a report lists, and of the thread that crashed.
+    /// The greatest number of frames that a report lists of each thread, the one that crashed included.
     static let shownFrames = 24
     /// The greatest length of a frame's text, because C++ and Swift have very long names.
     private static let frameLength = 200

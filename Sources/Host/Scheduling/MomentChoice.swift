@@ -28,8 +28,8 @@ struct MomentChoice: Sendable {
     /// The least likelihood of use within half an hour for which a refresh waits, whatever the conditions
     /// are: 0.4.
     ///
-    /// Our choice: a bundle that is used at random times of the day, about once an hour, has less; one that
-    /// is used at the same time on every other day has more.
+    /// Our choice: a bundle that is used at random times of the day, about once an hour, has less on average;
+    /// one that is used at the same time on every other day has more.
     static let leastHabit = 0.4
     /// How much more likely the use must be at the best time than on average in the window, for a refresh to
     /// wait for it: 0.3.

@@ -140,7 +140,7 @@ struct StateDirectories: Sendable {
         guard names.contains("tmp") else { return aside }
         let unique = try DirectoryTree.makeUnique(prefix: "\(root)/\(Self.asidePrefix)")
         aside.append(unique)
-        // The new name is an empty directory, so the rename replaces it.
+        // `unique` is an empty directory, so the rename replaces it.
         _ = try DirectoryTree.rename("\(root)/tmp", to: unique)
         return aside
     }
