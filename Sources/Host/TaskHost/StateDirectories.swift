@@ -129,7 +129,7 @@ struct StateDirectories: Sendable {
         return path
     }
 
-    /// Moves all temporary directories that an earlier host left out of the way.
+    /// Moves the temporary directories of an earlier host out of the way.
     ///
     /// - Returns: The paths of directories that ``DirectoryTree/remove(_:)`` must remove, which can take
     ///   long.

@@ -13,8 +13,8 @@ extension BGTaskScheduler {
     public struct Error: CustomNSError, LocalizedError, CustomStringConvertible, Hashable, Sendable {
         /// The kind of the error.
         public enum Code: Int, Sendable {
-            /// No host can be reached, the host can't take the request now, or background refresh is off for the
-            /// bundle.
+            /// No host can be reached, the host can't take the request now, or background refresh is off for
+            /// the bundle.
             case unavailable = 1
             /// The bundle has reached its limit of pending requests.
             case tooManyPendingTaskRequests = 2
