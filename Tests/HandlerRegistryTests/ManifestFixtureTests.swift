@@ -57,6 +57,58 @@ import Testing
         #expect(problems.first?.finding.contains("the limit is 65536") == true)
     }
 
+    @Test func `a list of a call that is too long for the runner is refused with its limit`() throws {
+        let folder = try TemporaryFolder()
+        func list(_ count: Int, _ item: (Int) -> String) -> String {
+            (0..<count).map(item).joined(separator: ", ")
+        }
+        func findings(callbacks: String = "", steps: [String]) throws -> [String] {
+            try folder.write(
+                "data/a.yaml",
+                """
+                apiVersion: bgtask/v1
+                bundle: com.example.a
+                modes: [processing]
+                tasks:
+                  - identifier: com.example.a.call
+                    kind: processing
+                    call:
+                      library: libc.so.6
+                      callbacks: {\(callbacks)}
+                      steps:
+                \(steps.map { "        - {function: puts, \($0)}" }.joined(separator: "\n"))
+
+                """)
+            return ManifestLinter.lint(files: [folder.path + "/data/a.yaml"], pluginsDirectory: nil)
+                .filter { $0.severity == .error }.map(\.finding)
+        }
+        /// Steps with this many names in all, at most 32 in each step.
+        func naming(_ count: Int) -> [String] {
+            stride(from: 0, to: count, by: 32).map { first in
+                "arguments: [\(list(min(32, count - first)) { "{out: int, as: n\(first + $0)}" })]"
+            }
+        }
+        func expect(_ value: Int) -> [String] { ["returns: int, expect: [\(list(value) { "\($0)" })]"] }
+        func parameters(_ count: Int) -> String { "c: {parameters: [\(list(count) { _ in "int" })]}" }
+        let plain = ["returns: int"]
+
+        #expect(try findings(callbacks: list(1023) { "c\($0): {}" }, steps: plain) == [])
+        #expect(
+            try findings(callbacks: list(1024) { "c\($0): {}" }, steps: plain)
+                == ["there are 1024 callbacks; the limit is 1023"])
+        #expect(try findings(callbacks: parameters(32), steps: plain) == [])
+        #expect(
+            try findings(callbacks: parameters(33), steps: plain)
+                == ["there are 33 parameters; the limit is 32"])
+        #expect(try findings(steps: naming(1023)) == [])
+        #expect(try findings(steps: naming(1024)) == ["there are 1024 names; the limit is 1023"])
+        #expect(try findings(steps: expect(255)) == [])
+        #expect(try findings(steps: expect(256)) == ["there are 256 values in 'expect'; the limit is 255"])
+        func ends(_ count: Int) -> [String] { naming(256) + ["ends: [\(list(count) { "n\($0)" })]"] }
+        #expect(try findings(steps: ends(255)) == [])
+        #expect(try findings(steps: ends(256)) == ["there are 256 names in 'ends'; the limit is 255"])
+    }
+
     @Test(arguments: ["[", "- ", "{a: "])
     func `nesting without end is refused and does no harm`(text: String) throws {
         let folder = try TemporaryFolder()

@@ -222,9 +222,9 @@ const char *call_decode(call_program *program, const uint8_t *bytes, size_t leng
     if (length < 4 || memcmp(bytes, "BGC1", 4) != 0)
         return "it does not begin with BGC1";
     (void)number(&in, 4);
-    program->library_count = bounded(&in, 2, CALL_MAX_TABLE, "it has too many libraries");
-    program->name_count = bounded(&in, 2, CALL_MAX_TABLE, "it has too many names");
-    program->callback_count = bounded(&in, 2, CALL_MAX_TABLE, "it has too many callbacks");
+    program->library_count = bounded(&in, 2, CALL_MAX_TABLE + 1, "it has too many libraries");
+    program->name_count = bounded(&in, 2, CALL_MAX_TABLE + 1, "it has too many names");
+    program->callback_count = bounded(&in, 2, CALL_MAX_TABLE + 1, "it has too many callbacks");
     program->step_count = bounded(&in, 2, CALL_MAX_STEPS + 1, "it has more than 64 steps");
     uint8_t flags = byte(&in);
     program->has_message = flags & 1;

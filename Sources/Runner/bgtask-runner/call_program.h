@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The limits of a program; the host checks the same ones. */
-enum { CALL_MAX_ARGUMENTS = 32, CALL_MAX_STEPS = 64, CALL_MAX_TABLE = 1024 };
+/** The largest numbers of arguments of a function or parameters of a callback; of steps; and of libraries, of
+ *  names and of callbacks. The host refuses manifests that exceed them. */
+enum { CALL_MAX_ARGUMENTS = 32, CALL_MAX_STEPS = 64, CALL_MAX_TABLE = 1023 };
 
 /** The types; their values are the numbers in an encoded program. */
 typedef enum call_type {

@@ -10,6 +10,9 @@ final class CallNames {
         case memory
     }
 
+    /// The greatest number of names, and of callbacks, that an encoded program can have.
+    static let maximum = 1023
+
     private let problems: ProblemList
     private var meanings: [String: Meaning] = [:]
     private var ended: [String: Place] = [:]
@@ -22,6 +25,9 @@ final class CallNames {
     init(problems: ProblemList) {
         self.problems = problems
     }
+
+    /// How many names are bound or ended.
+    var count: Int { meanings.count }
 
     /// Binds a name; binding it again with a different meaning is an error.
     func bind(_ name: String, _ meaning: Meaning, at place: Place) {

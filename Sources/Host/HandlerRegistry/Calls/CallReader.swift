@@ -28,6 +28,8 @@ struct CallReader {
         let libraryNode = fields.required("library", "call", problems)
         let library = libraryNode.flatMap { self.library($0) }
         let callbacks = fields["callbacks"].map(callbacks) ?? []
+        problems.checkCount(
+            callbacks.count, of: "callbacks", atMost: CallNames.maximum, fields["callbacks"]?.place)
         let steps = fields.required("steps", "call", problems)?.items("steps", problems) ?? []
         if steps.isEmpty, let place = fields["steps"]?.place {
             problems.error(place, "there are no steps", "Add a step: {function: NAME}")
@@ -49,6 +51,8 @@ struct CallReader {
             if let place { functions.append(place) }
             return step
         }
+        problems.checkCount(
+            names.count, of: "names", atMost: CallNames.maximum, fields["steps"]?.place)
         names.isFlowChecked = false
         let message = fields["message"].flatMap { invocations.short($0, "message", returns: .string) }
         let onExpiration = fields["onExpiration"].flatMap {
@@ -97,6 +101,9 @@ struct CallReader {
         let parameters = (fields["parameters"]?.items("parameters", problems) ?? []).map {
             types.type($0, allowing: .arguments)
         }
+        problems.checkCount(
+            parameters.count, of: "parameters", atMost: InvocationReader.maximumArguments,
+            fields["parameters"]?.place)
         guard let returns, !parameters.contains(nil) else { return nil }
         var callback = CallCallback(
             name: name, returns: returns, parameters: parameters.compactMap(\.self), counts: false,
@@ -169,5 +176,15 @@ struct CallReader {
             return nil
         }
         return position
+    }
+}
+
+extension ProblemList {
+    /// Reports a list of a call that is too long for an encoded program; see call_program.h.
+    func checkCount(_ count: Int, of what: String, atMost limit: Int, _ place: Place?) {
+        guard count > limit else { return }
+        error(
+            place, "there are \(count) \(what); the limit is \(limit)",
+            "Remove some, or write a plugin instead: Documentation/PluginGuide.md")
     }
 }

@@ -8,6 +8,10 @@ struct StepReader {
         "always",
     ]
 
+    /// The greatest number of values in `expect`, and of names in `ends`: an encoded program counts them in
+    /// one byte.
+    private static let maximumListed = 255
+
     let payload: [String: PayloadType]
     let invocations: InvocationReader
     let names: CallNames
@@ -44,6 +48,8 @@ struct StepReader {
             names.end(name, at: item.place)
             step.ends.append(name)
         }
+        problems.checkCount(
+            step.ends.count, of: "names in 'ends'", atMost: Self.maximumListed, fields["ends"]?.place)
         return (step, place)
     }
 
@@ -85,6 +91,8 @@ struct StepReader {
             return literals.literal(node, of: literalType).map { .anyOf([$0]) }
         case .sequence(let items):
             if items.isEmpty { problems.error(node.place, "'expect' is an empty list", "Add a value") }
+            problems.checkCount(
+                items.count, of: "values in 'expect'", atMost: Self.maximumListed, node.place)
             let read = items.map { literals.literal($0, of: literalType) }
             return read.contains(nil) ? nil : .anyOf(read.compactMap(\.self))
         case .mapping:
