@@ -27,6 +27,19 @@ import Testing
         await harness.end()
     }
 
+    @Test func `an isolation that has no effect is not offered, and the report says so`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "probe-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let runner = folder.appending(path: "runner").path
+        try Data("#!/bin/sh\nexit 71\n".utf8).write(to: URL(filePath: runner))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: runner)
+        let error = #expect(throws: LauncherError.self) {
+            try IsolationProbe(stateDirectory: folder.path, runnerPath: runner, wanted: .noFork)
+        }
+        #expect(error?.finding == "an attempt had no effect, or a signal ended it", "\(String(describing: error))")
+    }
+
     @Test func `outside such a cage, the attempt succeeds`() throws {
         let probe = try IsolationProbe(
             stateDirectory: FileManager.default.temporaryDirectory.path,

@@ -78,6 +78,14 @@ import Testing
         #expect(try launcher.exited().waitStatus == 0)
     }
 
+    @Test func `a progress message that is too long is cut at the boundary of a character`() throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("long_progress")
+        try task.waitUntilReady()
+        let message = String(repeating: "x", count: 1022)
+        #expect(try task.all() == [.progress(TaskProgressMessage(completed: 1, total: 2, message: message))])
+    }
+
     @Test func `a submission waits for its reply, and pending requests are listed`() throws {
         let launcher = try TestLauncher()
         let task = try launcher.run("submits")

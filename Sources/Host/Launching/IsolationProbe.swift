@@ -156,6 +156,8 @@ struct IsolationProbe: Sendable {
             return missing(
                 "user \(user) can't reach \(directory): other users must be able to search all directories on "
                     + "the way (chmod o+x), or 'paths.state' must name another directory")
+        case .success(Self.withoutEffect):
+            return missing("an attempt to become user \(user) had no effect, or a signal ended it")
         case .success(let code):
             return missing(
                 "an attempt to become user \(user) failed: \(SystemCallError.text(of: code)). In a container, "
@@ -178,10 +180,14 @@ struct IsolationProbe: Sendable {
     private static func failure(of isolation: String, _ runnerPath: String) -> String? {
         switch code(of: [isolation], runnerPath) {
         case .success(0): nil
+        case .success(Self.withoutEffect): "an attempt had no effect, or a signal ended it"
         case .success(let code): "an attempt failed: \(SystemCallError.text(of: code))"
         case .failure(let finding): finding.text
         }
     }
+
+    /// The status of an attempt after which a task could still do what the isolation should prevent.
+    private static let withoutEffect: CInt = 71
 
     /// Why an attempt has no result.
     private struct Finding: Error { let text: String }

@@ -26,7 +26,8 @@ static struct frame_writer writer;
 /* The newest progress; `progress_lock` guards it. It is locked after `pipe_lock`, or alone. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t completed_units, total_units, last_sent;
-static char progress_message[PROGRESS_MESSAGE_MAX + 1];
+/* 4 more bytes and a NUL, so that frame_add_text sees a character that crosses the limit completely. */
+static char progress_message[PROGRESS_MESSAGE_MAX + 4 + 1];
 static bool has_progress, has_message;
 
 static pthread_t control_thread;
@@ -159,7 +160,7 @@ bool report_progress(int64_t completed, int64_t total, const char *message) {
     total_units = total;
     has_progress = true;
     if (message != NULL) {
-        strncpy(progress_message, message, PROGRESS_MESSAGE_MAX);
+        strncpy(progress_message, message, sizeof(progress_message) - 1);
         has_message = true;
     }
     pthread_mutex_unlock(&progress_lock);
