@@ -129,6 +129,18 @@ import Testing
         )
     }
 
+    @Test func `another condition is not the remedy if Linux takes an earlier clause`() throws {
+        let folder = try Folder()
+        try folder.write(
+            "a.swift", "#if os(Linux)\nlet a = 1\n#elseif os(iOS)\nimport BackgroundTasks\n#endif\n")
+        let answer = bgtask("lint", "--sources", folder.path)
+        #expect(
+            answer.output.contains(
+                "a.swift:3:1: error: '#elseif os(iOS)' is false on Linux, so the code down to line 5 "
+                    + "(BackgroundTasks) is silently left out. Linux takes the clause '#if os(Linux)' before "
+                    + "it: move the code there, or out of the '#if'"), "\(answer)")
+    }
+
     @Test func `the scene modifier registers`() throws {
         let folder = try Folder()
         try folder.write(

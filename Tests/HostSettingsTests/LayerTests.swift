@@ -210,9 +210,9 @@ import Testing
         ("isolation: {users: 60999-60600}", "isolation.users '60999-60600': not a range of users"),
         (
             "isolation: {users: 0-60600}",
-            "isolation.users '0-60600': the range contains numbers that other users need"
+            "isolation.users '0-60600': the range contains numbers that are not for bundles"
         ),
-        ("isolation: {users: 65000-66000}", "the range contains numbers that other users need"),
+        ("isolation: {users: 65000-66000}", "the range contains numbers that are not for bundles"),
         ("control: {read: 'a b'}", "control.read must be the name of a group, found 'a b'"),
     ])
     func `what is wrong in the sections of isolation and control is named`(text: String, finding: String)

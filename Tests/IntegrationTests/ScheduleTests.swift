@@ -78,7 +78,9 @@ import Testing
         try host.start()
         let answer = host.run("launch", "com.example.stubborn.task", "--wait")
         #expect(answer.status == 1, "\(answer)")
-        #expect(answer.output.contains("Attempt 1 of 3 failed; the next one starts in "), "\(answer)")
+        #expect(
+            answer.output.contains("Attempt 1 failed ('retry' permits 3 failures); the next one starts in "),
+            "\(answer)")
         #expect(answer.output.contains("bgtask logs -f --identifier com.example.stubborn.task"))
         #expect(host.run("cancel", "com.example.stubborn.task").status == 0)
         let json = host.run("launch", "com.example.stubborn.task", "--wait", "--json")

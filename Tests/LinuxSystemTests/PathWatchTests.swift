@@ -56,7 +56,8 @@ private final class Watching {
         #expect(await next() == [probe])
         writing.cancel()
         _ = await writing.result
-        // One more change may have been written after the first event.
+        // The loop may have written once more after that event. With this write, there is one event more in
+        // either case, and the test begins without one.
         try write("\(probe)", "last")
         #expect(await next() == [probe])
     }

@@ -85,7 +85,7 @@ struct Update: Equatable, Sendable, CustomStringConvertible {
     var description: String { "\(fetched) fetched, \(same) unchanged, \(failed) failed, \(pruned) removed" }
 }
 
-/// A fault in a catalogue, or in a server's answer.
+/// A fault in a catalogue (the list of files that a server offers), or in a server's answer.
 struct MirrorProblem: Error, Equatable, CustomStringConvertible {
     let description: String
 }

@@ -233,6 +233,8 @@ extension HostCore {
     func notFound(_ subject: String, _ finding: String) -> SubmissionError {
         SubmissionError(
             code: .notFound, subject: subject, finding: finding,
-            remedy: "To list what waits: bgtask pending. To list what runs: bgtask launches")
+            remedy:
+                "To list what waits: bgtask pending. To list the launches, also those that have ended: bgtask launches"
+        )
     }
 }

@@ -28,7 +28,9 @@ extension HostCore {
         case .markCancelled(let id, let number): markedCancelled(id, number, result)
         case .markExpiring(let id):
             if case .failure(let refusal) = result {
-                log(.error, "its expiration was not stored: \(refusal)", launch: id)
+                log(
+                    .error, "the launch was asked to stop, but this could not be stored: \(refusal)",
+                    launch: id)
             }
         case .bundle(let bundle): bundleStored(bundle, result)
         case .pause(let call, let pause): pauseStored(call, pause, result)

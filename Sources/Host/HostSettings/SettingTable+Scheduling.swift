@@ -190,7 +190,7 @@ extension SettingTable {
             "The conduct score of a new bundle. Our choice: it can fall a lot, and rise a little"),
         .integer(
             "scheduling.conductFault", \.scheduler.conductFault, 0...100,
-            "The points that a bundle loses for a kill or a crash. A point is 0.01 of the score. Our choice: four in a week bring the score to 0"
+            "The points that a bundle loses for a kill or a crash. A point is 0.01 of the score. Our choice: four in a week bring the score of a new bundle to 0"
         ),
         .integer(
             "scheduling.conductLeak", \.scheduler.conductLeak, 0...100,

@@ -23,8 +23,12 @@ enum UserRange {
         }
         guard possible.contains(where: { $0.contains(first) && $0.contains(last) }) else {
             throw Problem(
-                finding: "the range contains numbers that other users need",
-                remedy: "Choose numbers from 1000 to 65533, or from 65536 to 4294967294")
+                finding:
+                    "the range contains numbers that are not for bundles: those below 1000, 65534, 65535 or "
+                    + "4294967295",
+                remedy:
+                    "Choose numbers from 1000 to 65533, or from 65536 to 4294967294, that no user of this machine has"
+            )
         }
         return first...last
     }

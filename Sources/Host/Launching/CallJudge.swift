@@ -52,7 +52,7 @@ struct CallJudge: Sendable {
 struct FileRules: Sendable {
     /// Whether a task may use a file.
     enum Verdict: Equatable, Sendable {
-        /// Every task may, or the file does not exist.
+        /// Every task may, or it would read a file that does not exist.
         case always
         /// The manifest permits it.
         case granted
@@ -60,7 +60,11 @@ struct FileRules: Sendable {
         case refused
     }
 
-    /// The task's own directories.
+    /// The data directory of the bundle, and the directory that contains the temporary directories of all its
+    /// launches.
+    ///
+    /// So a use of another launch's temporary directory counts as ``Verdict/always``, although the kernel
+    /// lets a launch change only its own.
     var own: [String]
     /// What the task's process needs to load its library.
     var libraries: [String]

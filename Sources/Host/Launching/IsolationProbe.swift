@@ -62,12 +62,14 @@ struct IsolationProbe: Sendable {
     }
 
     private static func probeGroups(_ stateDirectory: String) -> (IsolationReport.Layer, ControlGroup?) {
-        func missing(_ finding: String) -> (IsolationReport.Layer, ControlGroup?) {
-            (.init(name: "cgroup v2", isAvailable: false, finding: "\(finding); \(howToGetGroup)"), nil)
+        func missing(
+            _ finding: String, remedy: String = howToGetGroup
+        ) -> (IsolationReport.Layer, ControlGroup?) {
+            (.init(name: "cgroup v2", isAvailable: false, finding: "\(finding); \(remedy)"), nil)
         }
         switch ControlGroup.own() {
         case .failure(let finding):
-            return missing(finding.text)
+            return missing(finding.text, remedy: finding.remedy ?? howToGetGroup)
         case .success(let own):
             do {
                 let base = try own.child(GroupPool.prefix + hash(of: stateDirectory))

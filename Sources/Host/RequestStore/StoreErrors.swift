@@ -34,7 +34,9 @@ extension StoreError {
         default:
             return StoreError(
                 code: .inputOutput, subject: file, finding: words,
-                remedy: "Look at the kernel log for errors of the disk; then try again")
+                remedy:
+                    "Try again. If it fails again, run 'journalctl -k': if that shows errors of the disk, copy the "
+                    + "state directory to another disk, and set 'paths.state' (--state) to the copy")
         }
     }
 

@@ -101,7 +101,9 @@ struct StoreFiles {
         } catch {
             throw StoreError(
                 code: .inputOutput, subject: directory, finding: error.description,
-                remedy: "Look at the kernel log for errors of the disk")
+                remedy:
+                    "Run 'journalctl -k': if it shows errors of the disk, copy the state directory to another disk, "
+                    + "and set 'paths.state' (--state) to the copy")
         }
     }
 }

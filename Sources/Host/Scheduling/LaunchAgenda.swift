@@ -80,8 +80,8 @@ struct LaunchAgenda: Sendable {
         guard instants[request] != instant else { return }
         instants[request] = instant
         if let instant { queue.insert(Entry(instant: instant, request: request)) }
-        // Removes the entries that are out of date once they are three in four: each progress report adds
-        // one.
+        // A new instant, as after each progress report, leaves the launch's old entry in the queue. When more
+        // than three in four entries are old ones, makes the queue again without them.
         if queue.count > 64, queue.count > 4 * instants.count {
             queue = Heap(instants.map { Entry(instant: $1, request: $0) })
         }

@@ -257,7 +257,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var conductStart = 0.75
     /// What a kill or crash takes from the conduct score, in hundredths: 20.
     ///
-    /// Our choice: four in a week bring the score to 0.
+    /// Our choice: four in a week bring the score of a new bundle to 0.
     public var conductFault = 20
     /// What a launch that leaks assertions takes from the conduct score, in hundredths: 10.
     ///

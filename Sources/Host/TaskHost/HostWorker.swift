@@ -31,7 +31,8 @@ final class HostWorker: Sendable {
     private let temporaries = Mutex<[LaunchID: String]>([:])
     /// The users of bundles; `nil` if their tasks run as the host's user.
     private let users = Mutex<BundleUsers?>(nil)
-    /// The tickets of requested scans of the directories that have not begun.
+    /// The tickets of the requested scans of the registry's directories (manifests, plugins and conditions)
+    /// that have not begun.
     private let scanTickets = Mutex<[WorkTicket]>([])
     private let launching = DispatchQueue(label: "bgtask.host.launching", qos: .userInitiated)
     private let reading = DispatchQueue(label: "bgtask.host.registry")

@@ -20,12 +20,18 @@ public struct ControlGroup: Sendable, Hashable {
     public static func own() -> Result<ControlGroup, ControlGroupFinding> {
         let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"]
         guard let root = roots.first(where: { SmallFile.exists($0 + "/cgroup.procs") }) else {
-            return .failure(ControlGroupFinding("no cgroup v2 file system is mounted under /sys/fs/cgroup"))
+            return .failure(
+                ControlGroupFinding(
+                    "no cgroup v2 file system is mounted under /sys/fs/cgroup",
+                    remedy: ControlGroupFinding.howToMount))
         }
         guard let membership = try? SmallFile.read("/proc/self/cgroup"),
             let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::") })
         else {
-            return .failure(ControlGroupFinding("/proc/self/cgroup does not name a cgroup v2 group"))
+            return .failure(
+                ControlGroupFinding(
+                    "/proc/self/cgroup does not name a cgroup v2 group",
+                    remedy: ControlGroupFinding.howToMount))
         }
         let relative = String(line.dropFirst(3))
         if relative.contains("/..") {
@@ -166,7 +172,17 @@ public final class ControlGroupLock: Sendable {
 public struct ControlGroupFinding: Error, Equatable, Sendable {
     /// The reason, as a sentence.
     public let text: String
-    public init(_ text: String) { self.text = text }
+    /// What the user can do; `nil` if the host only needs a group of its own.
+    public let remedy: String?
+
+    public init(_ text: String, remedy: String? = nil) {
+        self.text = text
+        self.remedy = remedy
+    }
+
+    static let howToMount =
+        "to mount it, start the kernel with systemd.unified_cgroup_hierarchy=1 or, without systemd, run: "
+        + "mount -t cgroup2 none /sys/fs/cgroup"
 }
 
 /// The CPU time of a group's present and former processes, read through a descriptor that stays open.

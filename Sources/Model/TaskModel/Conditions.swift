@@ -65,9 +65,12 @@ public enum ThermalCondition: String, Sendable, Codable, CaseIterable, Equatable
 
 /// Whether the machine is in use.
 public enum UserCondition: String, Sendable, Codable, CaseIterable, Equatable {
-    /// There was input within the last five minutes.
+    /// A session counts as in use, or counted so within the last five minutes.
     case active
-    /// There was no input for five minutes, or the machine has no seat (no keyboard or display).
+    /// All sessions have counted as idle for five minutes, or there is no session.
+    ///
+    /// This is logind's `IdleHint`, which a desktop sets some time after the last input. Without logind, the
+    /// condition is unknown.
     case idle
 }
 

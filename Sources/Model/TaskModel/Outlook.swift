@@ -43,8 +43,8 @@ public struct Remedy: Equatable, Hashable, Sendable, Codable {
     public enum Effect: Equatable, Hashable, Sendable, Codable {
         /// The request would start at once.
         case starts
-        /// The request would start at the first date or, if the host sets no alarm for it before, by the
-        /// second.
+        /// The request could start from the first date on, with the next event that the host gets. At
+        /// `latest`, an alarm of the host would start it; `nil` if the alarm is at the first date.
         case startsAt(WallTime, latest: WallTime?)
         /// No policy would object, but other requests go first.
         case takesTurn

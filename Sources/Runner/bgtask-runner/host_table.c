@@ -228,7 +228,7 @@ static bgtask_error host_begin_assertion(bgtask_task *task, const char *name, ui
         task->assertions[task->assertion_count++] = *assertion;
     }
     pthread_mutex_unlock(&task->lock);
-    // Who began an assertion that never ends is what a report of it must tell.
+    // The report of an assertion that never ends names the code that began it.
     uint64_t places[ASSERTION_FRAMES_MAX];
     size_t count = error == BGTASK_OK ? sample_caller(places, ASSERTION_FRAMES_MAX) : 0;
     struct frame_writer *writer = error == BGTASK_OK ? report_begin(MESSAGE_BEGIN_ASSERTION) : NULL;

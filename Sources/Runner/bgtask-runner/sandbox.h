@@ -49,7 +49,8 @@ struct sandbox_answer {
     const char *name;
 };
 
-/** Whether the processes have a user of their own, who may not use the launcher's cgroups. */
+/** Whether the processes run as the bundle's own user, who may write only to the cgroups that the host made for
+ *  this bundle. */
 static inline bool sandbox_has_user(const struct sandbox *sandbox) {
     return (sandbox->layers & LAYER_USER) != 0;
 }

@@ -1,12 +1,13 @@
 /// Makes text from plugins and clients safe to print.
 ///
 /// A terminal obeys control characters in titles, messages and paths, and some Unicode characters change the
-/// order in which text is shown. Both are replaced by visible escapes.
+/// order in which text is shown. Both are replaced by visible escapes, and tabs by spaces.
 public enum Printable {
     /// Escapes a text so that it fits on one line.
     ///
-    /// Escaped are C0 and C1 control characters, line and paragraph separators, and characters that control
-    /// the direction of text.
+    /// A line feed becomes `\n`, and a tab becomes a space. The other C0 and C1 control characters, the line
+    /// and paragraph separators, the characters that control the direction of text, and U+FEFF become
+    /// `\u{…}`.
     ///
     /// - Parameters:
     ///   - text: Any text.

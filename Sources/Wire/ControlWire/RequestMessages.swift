@@ -26,7 +26,10 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
     /// A key that identifies this submission: if it is repeated with the same key, the host returns the same
     /// request.
     public var idempotencyKey: String?
-    /// The time by which the request should start; `nil` if the client does not say.
+    /// The time by which the request must start; at this time, ``atDeadline`` applies.
+    ///
+    /// Without it (`nil`), the request does not fail, and the host computes the time from which it no longer
+    /// waits for better conditions.
     public var deadline: Timestamp?
     /// What the host does if the request has not started by ``deadline``; `nil` means `fail`.
     public var atDeadline: DeadlineAction?
@@ -110,7 +113,8 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var tags: [Tag]?
     /// When the request fails if it has not started; `null` if it has no such deadline.
     @Explicit public var failsAt: Timestamp?
-    /// The request of the same identifier that must end before this one becomes pending; `null` if none.
+    /// The request of the same identifier, pending or running, that must end before this one is considered
+    /// for a start; `null` if none.
     @Explicit public var after: RequestID?
 
     /// Copies a request, without its payload and its idempotency key.

@@ -131,8 +131,8 @@ public struct SecurityGrade: Equatable, Sendable {
                 remedy: "Remove 'network' if they need none")
         case .all:
             Item(
-                name: "network", tenths: 14, finding: "Tasks may connect to everything, and serve",
-                remedy: "Name the ports: network: {connect: [443]}")
+                name: "network", tenths: 14, finding: "Tasks may connect to any port, and accept connections",
+                remedy: "Name the ports that they connect to: sandbox: {network: {connect: [443]}}")
         }
     }
 

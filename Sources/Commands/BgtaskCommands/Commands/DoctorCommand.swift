@@ -99,7 +99,8 @@ struct MachineCheck: Codable, Equatable {
         case .failure(let finding):
             return MachineCheck(
                 name: "cgroup v2", isAvailable: false,
-                finding: "\(finding.text); a PID namespace or a no-fork filter is used instead")
+                finding: "\(finding.text); a PID namespace or a no-fork filter is used instead"
+                    + (finding.remedy.map { "; \($0)" } ?? ""))
         case .success(let group):
             let isOurs = SmallFile.isWritable(group.path)
             return MachineCheck(

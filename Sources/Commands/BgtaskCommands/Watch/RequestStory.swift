@@ -32,7 +32,8 @@ struct RequestStory {
     let showsProgress: Bool
     /// Whether the user waits only for the end of one attempt.
     let isOneAttempt: Bool
-    /// The largest number of attempts after failures; `nil` if there is none, or it is not known.
+    /// The number of failed attempts after which the host gives up; `nil` if there is none, or it is not
+    /// known.
     var retryAttempts: Int?
     /// The newest launch of the request; `nil` before the first.
     private(set) var launch: LaunchMessage?
@@ -136,7 +137,7 @@ struct RequestStory {
     /// Returns what follows an attempt, for a user who does not wait for it.
     private func next(after ended: LaunchMessage, _ putBack: RequestMessage, at time: WallTime) -> [String] {
         let isFailure = ended.outcome == .failed || ended.outcome == .crashed
-        let total = retryAttempts.map { isFailure && ended.attempt <= $0 ? " of \($0)" : "" } ?? ""
+        let limit = retryAttempts.map { isFailure ? " ('retry' permits \($0) failures)" : "" } ?? ""
         let outcome =
             switch ended.outcome {
             case .failed: "failed"
@@ -148,7 +149,7 @@ struct RequestStory {
             .map { "starts \(Wording.relative($0, to: time)) at the earliest, at \($0)" }
             ?? "starts as soon as the conditions permit it"
         return [
-            "Attempt \(ended.attempt)\(total) \(outcome); the next one \(start)",
+            "Attempt \(ended.attempt) \(outcome)\(limit); the next one \(start)",
             "To follow it: bgtask logs -f --identifier \(putBack.identifier)",
             "To give it up: bgtask cancel \(request)",
         ]

@@ -6,7 +6,7 @@ struct AppPropertyList {
     /// A value of the list.
     private enum Value: Decodable {
         case text(String), list([Value])
-        /// A number, a date, data, a dictionary.
+        /// A value of another type, such as a number, a Boolean or a dictionary, or a list that contains one.
         case other
 
         init(from decoder: any Decoder) throws {

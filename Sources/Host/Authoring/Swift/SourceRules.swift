@@ -69,16 +69,30 @@ struct SourceRules {
             return ManifestProblem(
                 file: file.path, line: clause.place.line, column: clause.place.column,
                 finding: "'\(clause.name)' is false on Linux, so \(what) is silently left out",
-                remedy: "Write '#if os(macOS) || os(Linux)': the module BackgroundTasks has \(first)")
+                remedy: wayOut(of: clause)
+                    ?? "Write '#if os(macOS) || os(Linux)': the module BackgroundTasks has \(first)")
         }
         let keyword = clause.isElse || clause.name.hasPrefix("#elseif") ? "#elseif" : "#if"
         return ManifestProblem(
             severity: clause.onIPhone == false ? .warning : .error, file: file.path, line: clause.place.line,
             column: clause.place.column,
             finding: "'\(clause.name)' is false on Linux, so \(what) is silently left out",
-            remedy: clause.onIPhone == false
-                ? "A real iPhone leaves it out too. To include it on Linux, write '\(keyword) canImport(\(module))'"
-                : "Write '\(keyword) canImport(\(module))'")
+            remedy: wayOut(of: clause)
+                ?? (clause.onIPhone == false
+                    ? "A real iPhone leaves it out too. To include it on Linux, write '\(keyword) canImport(\(module))'"
+                    : "Write '\(keyword) canImport(\(module))'"))
+    }
+
+    /// What to do if an earlier clause of the same `#if` is true on Linux, so that another condition in its
+    /// place would not help; `nil` if there is none.
+    private func wayOut(of clause: ConditionalClause) -> String? {
+        let taken = clauses.first {
+            $0.group == clause.group && $0.onLinux == true
+                && $0.tokens.lowerBound < clause.tokens.lowerBound
+        }
+        return taken.map {
+            "Linux takes the clause '\($0.name)' before it: move the code there, or out of the '#if'"
+        }
     }
 
     // MARK: What does not compile, or does nothing

@@ -81,7 +81,7 @@ struct PathGrants {
         let real = try resolve(used.path)
         let usable = grants.filter { $0.isWrite || used.access != .write }
         if usable.contains(where: { PathWalk.isInside(real, $0.realPath) }) { return }
-        let target = real == used.path ? "" : ", which is \(real.shortened(to: 300))"
+        let target = real == used.path ? "" : ", which is \(real.shortened(to: 300)) when links are followed"
         let list = usable.map {
             $0.template == $0.realPath ? $0.realPath : "\($0.template) (\($0.realPath))"
         }
@@ -115,7 +115,7 @@ struct PathGrants {
         let base = try resolve(Self.expandHome(String(before[...slash]), of: template, subject))
         guard PathWalk.isInside(real, base) else {
             throw refusal(
-                "\(asked), which is \(real.shortened(to: 300)), outside of \(base)",
+                "\(asked), which is \(real.shortened(to: 300)) when links are followed, outside of \(base)",
                 "Submit a path that stays inside as \(names)")
         }
         return real

@@ -75,19 +75,40 @@ struct SandboxReader {
         if let name = parts.last, parts.count == 3, Self.usualDevices.contains(String(name)) {
             problems.warning(node.place, "every task may open \(path)", "Remove it")
         }
-        if Self.machineDevices.contains(where: { path == "/dev/" + $0 || path.hasPrefix("/dev/\($0)/") }) {
+        if let danger = Self.danger(of: String(parts[2])) {
             problems.warning(
-                node.place, "with \(path), a task could read or change everything on this machine",
+                node.place, "with \(path), a task could \(danger)",
                 "Remove it, unless the task is as trusted as the kernel")
         }
         return path
     }
 
-    /// Devices that open the machine's memory or disks.
-    private static let machineDevices = [
-        "mem", "kmem", "port", "kmsg", "disk", "mapper", "sda", "nvme0n1", "vda", "kvm", "fuse", "cpu",
-        "uinput", "input",
-    ]
+    /// What a task could do with a device, or with one in a directory of this name; `nil` for most devices.
+    private static func danger(of name: String) -> String? {
+        switch name {
+        case "mem", "kmem", "port", "cpu", "disk", "mapper": "read or change everything on this machine"
+        case "kmsg": "read and write the log of the kernel"
+        case "kvm": "run virtual machines, whose driver is a large part of the kernel"
+        case "fuse": "serve file systems to this machine"
+        case "input", "uinput": "read or imitate what the user types"
+        case _ where isDisk(name): "read or change everything on this machine"
+        default: nil
+        }
+    }
+
+    /// Whether a name is that of a disk or of one of its partitions: `sda1`, `nvme0n1p2`, `mmcblk0`, `dm-0`.
+    private static func isDisk(_ name: String) -> Bool {
+        func follows(_ prefix: String, _ isNext: (UInt8) -> Bool) -> Bool {
+            name.hasPrefix(prefix) && name.utf8.dropFirst(prefix.utf8.count).first.map(isNext) == true
+        }
+        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+        if ["nvme", "mmcblk", "md", "dm-"].contains(where: { follows($0, isDigit) }) { return true }
+        // A partition has a number after the letters of its disk.
+        let stem = name.utf8.reversed().drop(while: isDigit)
+        return stem.count <= 5 && ["sd", "vd", "xvd"].contains { follows($0, isLetter) }
+            && stem.allSatisfy(isLetter)
+    }
 
     private func variable(_ node: YAMLNode) -> String? {
         guard let name = node.text("a variable of environment", problems) else { return nil }

@@ -20,7 +20,8 @@ package final class AssertionBook: Sendable {
         let name: String
         let begun: DispatchTime
         let stack: [String]
-        /// The number that the host gave the assertion; `nil` outside a launch.
+        /// The number that the host gave the assertion; `nil` if no host launched this process, for example
+        /// because the user started the app.
         let hostID: UInt64?
         let handler: (@MainActor @Sendable () -> Void)?
     }
