@@ -209,7 +209,7 @@ extension SettingTable {
         ),
         .bool(
             "scheduling.ignoresDeviceActivity", \.scheduler.ignoresDeviceActivity,
-            "Whether processing tasks and activities also run while a user is active. For kiosks and servers"),
+            "Whether processing tasks also start while a user is active, and continue like activities when the user returns. For kiosks and servers"),
     ]
 
     static let weights: [SettingKey] = [

@@ -24,7 +24,7 @@ struct DeviceActivity: Policy {
         if subject.needs.idleDevice, user != .known(.idle) {
             func rationale() -> Rationale {
                 Rationale(
-                    quantity: "deviceActivity", required: "idle, without input for 5 min", observed: observed,
+                    quantity: "deviceActivity", required: "idle for 5 min", observed: observed,
                     remedy: user == .known(.active)
                         ? "Leave the device alone for 5 min"
                         : "Repair the source (see bgtask conditions), or write 'deviceActivity: ignore' in the manifest"

@@ -1,12 +1,13 @@
 import LinuxSystem
 import TaskModel
 
-/// Whether the user is active, from logind: idle when no session has had input for five minutes.
+/// Whether the user is active, from logind: idle when all sessions have counted as idle for five minutes.
 ///
 /// logind sends signals only for graphical sessions. For terminal sessions, it only answers requests. While a
 /// user is active, this source therefore asks again every five minutes.
 struct LogindSource: BusSource {
-    /// The time without input after which the user counts as idle: 5 min (Documentation/Conditions.md).
+    /// The time with logind's `IdleHint` after which the user counts as idle: 5 min
+    /// (Documentation/Conditions.md).
     static let idleAfter = Duration.seconds(300)
     static let manager = BusObject(
         path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager")
