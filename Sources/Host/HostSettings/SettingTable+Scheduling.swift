@@ -209,7 +209,8 @@ extension SettingTable {
         ),
         .bool(
             "scheduling.ignoresDeviceActivity", \.scheduler.ignoresDeviceActivity,
-            "Whether processing tasks also start while a user is active, and continue like activities when the user returns. For kiosks and servers"),
+            "Whether processing tasks also start while a user is active, and no task stops when the user returns. For kiosks and servers"
+        ),
     ]
 
     static let weights: [SettingKey] = [

@@ -292,7 +292,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// A bundle of weight 2 gets free slots as if it had used half as much.
     public var bundleWeights: [BundleIdentifier: Double] = [:]
-    /// Whether processing tasks and activities also run while a user is active; for kiosks and servers.
+    /// Whether processing tasks also start while a user is active, and no task stops when the user returns.
+    ///
+    /// It is for kiosks and servers.
     public var ignoresDeviceActivity = false
 
     /// Creates the default settings.
