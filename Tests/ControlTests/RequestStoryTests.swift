@@ -59,7 +59,7 @@ import Testing
         let lines = story.take(HostEventMessage(.launchEnded(ended, putBack: next)), now: at)
         #expect(
             lines.suffix(3) == [
-                "Attempt 1 failed ('retry' permits 3 failures); the next one starts in 10 s at the earliest, at "
+                "Attempt 1 failed ('retry' gives up after 3 failures); the next one starts in 10 s at the earliest, at "
                     + "\(Timestamp(at + .seconds(10)))",
                 "To follow it: bgtask logs -f --identifier org.example.a", "To give it up: bgtask cancel R17",
             ])

@@ -79,7 +79,8 @@ import Testing
         let answer = host.run("launch", "com.example.stubborn.task", "--wait")
         #expect(answer.status == 1, "\(answer)")
         #expect(
-            answer.output.contains("Attempt 1 failed ('retry' permits 3 failures); the next one starts in "),
+            answer.output.contains(
+                "Attempt 1 failed ('retry' gives up after 3 failures); the next one starts in "),
             "\(answer)")
         #expect(answer.output.contains("bgtask logs -f --identifier com.example.stubborn.task"))
         #expect(host.run("cancel", "com.example.stubborn.task").status == 0)

@@ -137,7 +137,7 @@ struct RequestStory {
     /// Returns what follows an attempt, for a user who does not wait for it.
     private func next(after ended: LaunchMessage, _ putBack: RequestMessage, at time: WallTime) -> [String] {
         let isFailure = ended.outcome == .failed || ended.outcome == .crashed
-        let limit = retryAttempts.map { isFailure ? " ('retry' permits \($0) failures)" : "" } ?? ""
+        let limit = retryAttempts.map { isFailure ? " ('retry' gives up after \($0) failures)" : "" } ?? ""
         let outcome =
             switch ended.outcome {
             case .failed: "failed"
