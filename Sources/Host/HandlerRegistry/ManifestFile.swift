@@ -8,6 +8,7 @@ enum FileAdvice {
     /// What to do about a file that can't be read.
     ///
     /// - Parameter isInstalled: Whether the host uses the file; otherwise, a user named it in a command.
+    /// - Returns: The remedy, as a sentence.
     static func unreadable(isInstalled: Bool) -> String {
         isInstalled
             ? "Make it a file that the host's user can read, or remove it"

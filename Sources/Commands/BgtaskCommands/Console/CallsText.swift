@@ -6,8 +6,9 @@ enum CallsText {
     /// How many refused calls, and how many used grants, are shown: 40, our choice; `--json` has all.
     private static let shown = 40
 
-    /// The lines about the refused calls and about the used grants: each part begins with an empty line and a
-    /// title. The result is empty if there is nothing to show.
+    /// The lines about the refused calls and about the used grants; empty if there is nothing to show.
+    ///
+    /// Each of the two parts begins with an empty line and a title.
     static func lines(_ calls: ObservedCalls?) -> [String] {
         guard let calls else { return [] }
         var lines: [String] = []
