@@ -43,6 +43,15 @@ import Testing
         #expect(grade.missing.isEmpty)
     }
 
+    @Test func `a grant of the port of name servers says that it also permits UDP`() throws {
+        let names = grade(SandboxDeclaration(network: .connect(ports: [53, 443])))
+        #expect(
+            try item("network", names).finding
+                == "Tasks may connect to TCP ports 53, 443, and use UDP with any port")
+        let web = grade(SandboxDeclaration(network: .connect(ports: [443])))
+        #expect(try item("network", web).finding == "Tasks may connect to TCP port 443")
+    }
+
     @Test func `narrow grants expose less than wide ones`() {
         #expect(
             grade(SandboxDeclaration(network: .connect(ports: [443]))).tenths

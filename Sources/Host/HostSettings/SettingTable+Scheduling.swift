@@ -194,10 +194,11 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.conductLeak", \.scheduler.conductLeak, 0...100,
-            "The points that a bundle loses for an assertion that it never ends. Our choice: half a crash"),
+            "The points that a bundle loses for a launch that completes and never ends one or more assertions. Our choice: half a crash"
+        ),
         .integer(
             "scheduling.conductReward", \.scheduler.conductReward, 0...100,
-            "The points that a bundle wins for a launch that ends before half of its lease or of its grace period. Our choice: good conduct counts slowly"
+            "The points that a bundle wins for a launch that succeeds within half of its lease, or ends within half of its grace period after an expiration that it did not cause. Our choice: good conduct counts slowly"
         ),
         .integer(
             "scheduling.conductCeiling", \.scheduler.conductCeiling, 0...100,

@@ -127,7 +127,9 @@ public struct SecurityGrade: Equatable, Sendable {
             Item(
                 name: "network", tenths: 6,
                 finding: "Tasks may connect to TCP port\(ports.count == 1 ? "" : "s") "
-                    + ports.map { "\($0)" }.joined(separator: ", "),
+                    + ports.map { "\($0)" }.joined(separator: ", ")
+                    // The sandbox lets a task that may ask name servers use UDP.
+                    + (ports.contains(53) ? ", and use UDP with any port" : ""),
                 remedy: "Remove 'network' if they need none")
         case .all:
             Item(
@@ -257,7 +259,7 @@ extension SandboxLayer {
         case .user: "A user who owns nothing but the bundle's own directories"
         case .capabilities: "No capabilities, and none by set-id programs"
         case .landlock: "Only the granted files"
-        case .landlockPorts: "Only the granted ports"
+        case .landlockPorts: "Only the granted TCP ports"
         case .landlockScopes: "No signals to other processes, and no abstract sockets of theirs"
         case .seccomp: "Only system calls that tasks need"
         }
