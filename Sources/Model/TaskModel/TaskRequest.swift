@@ -124,7 +124,8 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     public var attempt: Int
     /// How many launches of the request failed or crashed; those that expired or were lost do not count.
     public var failures = 0
-    /// The earliest time of a retry, in addition to the earliest begin date; `nil` if there is none.
+    /// The earliest time of the next attempt after the request was put back, in addition to the earliest
+    /// begin date; `nil` if there is none.
     public var notBefore: WallTime?
     /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: WallTime

@@ -82,7 +82,7 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var submittedAt: Timestamp
     /// The earliest time at which the task may start; `null` means immediately.
     @Explicit public var earliestBeginDate: Timestamp?
-    /// The earliest time of a retry; `null` if there is none.
+    /// The earliest time of the next attempt, after the request was put back; `null` if there is none.
     @Explicit public var notBefore: Timestamp?
     /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: Timestamp

@@ -6,7 +6,7 @@ struct AppPropertyList {
     /// A value of the list.
     private enum Value: Decodable {
         case text(String), list([Value])
-        /// A value of another type, such as a number, a Boolean or a dictionary, or a list that contains one.
+        /// A value of another type, such as a number, a Boolean, a date or a dictionary.
         case other
 
         init(from decoder: any Decoder) throws {
