@@ -340,7 +340,9 @@ struct LaunchLife: Equatable, Sendable {
             return LaunchEnd(
                 outcome: .failed, reason: .protocolError,
                 message:
-                    "bgtask-runner did not understand a message of bgtaskd; install both from one version")
+                    "its process exited with status 70: bgtask-runner did not understand a message of bgtaskd "
+                    + "(install both from one version), had no memory, or could not send a report for 2 s; or "
+                    + "the handler itself exited with 70")
         }
         if let expiration {
             return .stopped(expiration, message: noted("it stopped before it had completed"))
