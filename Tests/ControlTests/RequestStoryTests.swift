@@ -72,6 +72,24 @@ import Testing
         #expect(whole.end == nil, "submit --wait follows all attempts")
     }
 
+    @Test(arguments: [
+        ("ExternalPower", true), ("Permission", false), ("SystemSleep", false),
+        ("OneLaunchPerIdentifier", false), ("Conflicts", false),
+    ])
+    func `bgtask launch is the advice only if no policy blocks that also applies to it`(
+        policy: String, isAdvised: Bool
+    ) throws {
+        let request = try request()
+        var story = RequestStory(request: request.id)
+        let network = Verdict(
+            policy: "Network", decision: .mustNotProceed, score: 0, weight: 1, rationale: [])
+        let other = Verdict(policy: policy, decision: .mustNotProceed, score: 0, weight: 1, rationale: [])
+        let lines = story.block(
+            [network, other].map(VerdictMessage.init), identifier: request.identifier, now: at(0))
+        #expect(lines.prefix(2) == ["R17 waits: Network", "R17 waits: \(policy)"])
+        #expect(lines.contains { $0.contains("bgtask launch org.example.a") } == isAdvised)
+    }
+
     @Test func `slow progress, and one without a total, is a line each ten seconds`() throws {
         let request = try request()
         for total in [Int64(0), 1_000_000] {

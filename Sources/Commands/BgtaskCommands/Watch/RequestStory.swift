@@ -173,15 +173,23 @@ struct RequestStory {
         return lines
     }
 
-    /// Returns lines with the reasons that keep the request from starting, and with the command that starts
-    /// it anyway; empty if an earlier call returned the same.
+    /// The policies that also apply to `bgtask launch` (Documentation/ControlAPI.md).
+    private static let alwaysApply: Set = [
+        "Permission", "SystemSleep", "OneLaunchPerIdentifier", "Conflicts",
+    ]
+
+    /// Returns lines with the reasons that keep the request from starting, and, unless the host would refuse
+    /// it, with the command that starts it anyway; empty if an earlier call returned the same.
     mutating func block(_ verdicts: [VerdictMessage], identifier: TaskIdentifier, now: WallTime) -> [String] {
         guard end == nil, !isRunning else { return [] }
         let blocking = Wording.blocking(verdicts, now: now)
         guard !blocking.isEmpty, blocking != shownBlocking else { return [] }
         shownBlocking = blocking
-        return blocking.map { "\(request) waits: \($0)" }
-            + ["To start it now, whatever the conditions are: bgtask launch \(identifier)"]
+        let lines = blocking.map { "\(request) waits: \($0)" }
+        if verdicts.contains(where: { $0.decision != .proceed && Self.alwaysApply.contains($0.policy) }) {
+            return lines
+        }
+        return lines + ["To start it now, whatever the conditions are: bgtask launch \(identifier)"]
     }
 
     /// The end of a launch as `L42 succeeded after 1.2 s, 812 ms CPU`.
