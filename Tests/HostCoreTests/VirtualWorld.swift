@@ -192,7 +192,8 @@ struct VirtualWorld {
         try keepPledges()
     }
 
-    /// Stores the requests and launches that exist when a cancellation arrives.
+    /// Stores what the answer to a call is later compared with, such as the requests and launches that exist
+    /// when a cancellation arrives.
     private mutating func remember(_ input: HostInput) {
         switch input {
         case .call(let call, .cancel(let target)): cancellations[call] = affected(by: target)

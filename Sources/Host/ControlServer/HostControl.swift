@@ -102,7 +102,8 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if the target names no pending request and no running launch.
     func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation
 
-    /// Launches a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
+    /// Launches a task at once; only the policies Permission, SystemSleep, OneLaunchPerIdentifier and
+    /// Conflicts apply.
     ///
     /// The launch runs the task's pending request, or else a new request with the manifest's values. With
     /// `debug`, the task stops before its handler, and the method returns when it has stopped. While a

@@ -5,7 +5,9 @@ import TaskModel
 
 /// Advice about files that can't be read.
 enum FileAdvice {
-    /// What to do about a file: one that the host uses, or one that a user named in a command.
+    /// What to do about a file that can't be read.
+    ///
+    /// - Parameter isInstalled: Whether the host uses the file; otherwise, a user named it in a command.
     static func unreadable(isInstalled: Bool) -> String {
         isInstalled
             ? "Make it a file that the host's user can read, or remove it"

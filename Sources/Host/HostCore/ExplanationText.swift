@@ -32,7 +32,7 @@ enum ExplanationText {
         }
     }
 
-    /// Decodes a text of either version; `nil` if it is invalid.
+    /// Decodes a text of any version; `nil` if it is invalid.
     static func decode(_ text: String?) -> Explanation? {
         guard let text else { return nil }
         if text.utf8.first == UInt8(ascii: "[") {

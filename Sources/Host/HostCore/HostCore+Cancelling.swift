@@ -200,8 +200,9 @@ extension HostCore {
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
         }
         feed(.withdrawn(id))
-        // The store did the same: while an earlier request has a launch, the one that waits comes after that,
-        // or the launch's request could not be put back.
+        // If the request of a launch is put back, it must be the only pending one of its identifier. So while
+        // there is such a launch, the request that waited for the cancelled one waits for the launch's
+        // request instead, as in the store.
         if let earlier = launchedRequest(of: request.identifier), requests.isAppended(after: id) {
             requests.moveAppended(of: request.identifier, after: earlier)
         } else {

@@ -119,7 +119,7 @@ extension HostCore {
         } else if attempts.withoutProgress > 0 {
             wait = settings.backOff(afterAttempts: attempts.withoutProgress, of: launch.request.id)
         }
-        // Others that wait for the slot come first, even if they had more service.
+        // The back-off lets other requests take the slot first, even if their bundles had more service.
         if launch.record.expiration == .leaseEnded {
             wait = max(wait, min(settings.backOffBase, settings.backOffLimit))
         }

@@ -111,7 +111,7 @@ extension HostCore {
             advice: advice.entries.mapValues(\.advice))
     }
 
-    /// The events that restore the scheduler's state at the beginning of a new file of the recording; `nil`
+    /// The events that restore the scheduler's state at the beginning of a new segment of a recording; `nil`
     /// if the scheduler can't provide them now.
     public var recap: [SchedulerEvent]? { scheduler.recap() }
 

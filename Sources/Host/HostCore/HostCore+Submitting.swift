@@ -219,13 +219,14 @@ extension HostCore {
             let wasForeseen = requests.confirm(id)
             // If the store found a repeat, the new number is not used, so the next request gets it.
             if acceptance.isRepeat, id.rawValue == lastRequest { lastRequest -= 1 }
-            // A repeat that is still pending runs in the present client, because the earlier one may be gone.
+            // A repeated request that is still pending runs in the client that repeated it, because the
+            // client that first submitted it may be gone.
             if let client, acceptance.state == .pending, !acceptance.isKept {
                 requests.setClient(clients[client]?.id, of: acceptance.request.id)
             }
             if !acceptance.isRepeat { take(acceptance, wasForeseen: wasForeseen) }
-            // The pending request of a client stays. The schedule must not wait for an answer any more,
-            // or it would never submit again.
+            // For a schedule, a repeat means that a client's request is pending, which stays. The schedule
+            // must not wait for an answer any more, or it would never submit again.
             if acceptance.isRepeat, case .schedule = submitter { feed(.scheduleNotStored(identifier)) }
             answer(submitter, acceptance)
             // If the client left during the write, there may be no process that can run the request.

@@ -48,7 +48,8 @@ extension HostCore {
                     code: .notFound, subject: "\(id)", finding: "the transfer has ended already",
                     remedy: "To see how it ended: bgtask transfers"))
         }
-        // The file could appear after the answer.
+        // Too late to cancel: the file could appear in its place after the answer that the transfer has
+        // ended.
         guard transfer.state != .finishing else {
             return refuse(
                 call,

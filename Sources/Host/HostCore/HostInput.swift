@@ -197,7 +197,8 @@ public enum HostCall: Sendable {
     case simulate(TaskIdentifier, debug: Bool, learn: Bool = false)
     /// Stop running launches. Answer: `expiring`.
     case expire(ControlTarget, Reason)
-    /// Change the state of a bundle: a use, a dismissal, the refresh switch or the budget. Answer: `bundle`.
+    /// Change the state of a bundle: a use, the foreground, a dismissal, the refresh switch, the budget or a
+    /// pause. Answer: `bundle`.
     case change(BundleIdentifier, BundleChange)
     /// Pause the host, or end its pause. Answer: `paused`, when the change is durable.
     case pause(PauseOrder)

@@ -4,12 +4,13 @@ import TaskModel
 
 /// What the threads of a launch did at one moment, for the report of its end.
 struct FatalMoment: Sendable {
-    /// The greatest number of threads that are looked at, and that a report lists.
+    /// The greatest number of threads that are looked at (64), and that a report lists (32); our choice.
     static let maximumThreads = 64
     static let shownThreads = 32
-    /// The greatest number of frames of a thread that a report lists, and of the thread that crashed.
+    /// The greatest number of frames that a report lists of each thread, the one that crashed included; our
+    /// choice.
     static let shownFrames = 24
-    /// The greatest length of a frame's text, because C++ and Swift have very long names.
+    /// The greatest length of a frame's text, in characters, because C++ and Swift have very long names.
     private static let frameLength = 200
 
     /// Why the launch ends, as far as it is known at this moment.

@@ -4,7 +4,7 @@ import TaskModel
 /// The cgroups of one host: one for each template, and a pool of groups for launches.
 ///
 /// The pool saves time: to create and remove a group takes 88 µs (measured on Linux 6.18). A group in which a
-/// process was killed is not used again, because that kernel kills every process that is later cloned into it
+/// process was killed is not used again, because this kernel kills every process that is later cloned into it
 /// (Documentation/RunnerProtocol.md, *Groups*).
 ///
 /// The groups of a bundle with a user of its own have a parent of their own. The user may move processes

@@ -186,7 +186,10 @@ struct IsolationProbe: Sendable {
     /// Why an attempt has no result.
     private struct Finding: Error { let text: String }
 
-    /// Runs an attempt; returns 0 or the error of the step that failed.
+    /// Runs `bgtask-runner probe` with the words of an attempt.
+    ///
+    /// - Returns: 0 if the attempt succeeded, else the error number of the step that failed; a ``Finding`` if
+    ///   the attempt did not end by itself.
     private static func code(of attempt: [String], _ runnerPath: String) -> Result<CInt, Finding> {
         do throws(SystemCallError) {
             let (_, theirs) = try DescriptorSocket.pair()
@@ -205,7 +208,8 @@ struct IsolationProbe: Sendable {
             guard let code = status.code else { return .failure(Finding(text: "a signal ended an attempt")) }
             return .success(CInt(code))
         } catch {
-            // The launcher reports a runner that can't be started, with its remedy.
+            // The runner can't be started. This counts as a success here, because the start of the launcher,
+            // which follows, fails with a better message.
             return .success(0)
         }
     }

@@ -299,8 +299,8 @@ private struct SegmentWriter {
                 // recording is better than a segment whose beginning is removed.
                 throw RecordingError(
                     subject: directory,
-                    finding: "one file has grown to three quarters of 'recording.size', so recording pauses",
-                    remedy: "No action is needed: recording continues in a new file when the host is idle")
+                    finding: "the newest segment has three quarters of 'recording.size', so recording pauses",
+                    remedy: "No action is needed: recording continues as soon as no launch is running")
             }
             try open(
                 at: entry.at,

@@ -23,8 +23,8 @@ public struct RecordedSegment: Sendable {
     public struct Header: Equatable, Sendable, Codable {
         /// The present format of the lines.
         ///
-        /// Format 1 had no numbers and checksums, and every file began with all facts. Format 2 lacked the
-        /// events that came with format 3. Both can still be read.
+        /// Format 1 had no numbers and checksums, and every file began with all facts. Format 2 lacked
+        /// some events, such as those of pauses. Both can still be read.
         public static let currentFormat = 3
         /// The formats that can be read.
         public static let knownFormats = 1...currentFormat

@@ -31,7 +31,7 @@ struct ActiveLaunch: Sendable {
     /// Observes whether the launch makes progress.
     var progress = ProgressWatch()
 
-    /// Whether the clock alone can make the launch stop, or end the wish that it stops.
+    /// Whether the clock alone can make the launch stop, or withdraw the request that it stop by itself.
     var isTimed: Bool { needs.constraints?.isTimed == true || deferral?.reason == .paused }
 
     private var readyAt: Moment?

@@ -16,7 +16,8 @@ public struct ConditionOutlook: Equatable, Sendable, Codable {
 
     /// The beginning of the first slot.
     public private(set) var start: WallTime
-    /// The different conditions that ``slots`` refers to; without those that no score depends on.
+    /// The different states of the conditions to which ``slots`` refers; only conditions that affect scores
+    /// are in them.
     public private(set) var states: [Conditions] = []
     /// For each slot the numbers of states in ``states``, each followed by its weight.
     public private(set) var slots: [[Int]] = []

@@ -27,7 +27,8 @@ struct ConflictClaim: Equatable, Sendable {
 /// Few requests are kept, because each of them is judged after each event. The others are judged again when
 /// the launch ends for which they wait, or when something else changes that holds them.
 struct ConflictQueue: Sendable {
-    /// The greatest number of requests with a claim, and of requests without one: 32, our choice.
+    /// The greatest number of requests with a claim, and of requests without one: 32, our choice: more than
+    /// usually wait for conflicts at once.
     static let most = 32
     /// The greatest number of these of one bundle: 8, our choice, so that no bundle takes all places.
     static let mostOfBundle = 8

@@ -30,8 +30,8 @@ public struct LaunchWindow: Equatable, Sendable {
     ///
     /// Our choice: one alarm serves several requests, which need slots one after the other. With an alarm at
     /// the end, all but the first ones would begin after their windows, and their schedules would count the
-    /// next period from then.
-    /// A longer time would separate windows that overlap by less.
+    /// next period from then. But the longer this time is, the more windows have alarms of their own, because
+    /// they overlap by less than it.
     static let slack = Duration.seconds(20)
 
     /// Determines the window of a request.

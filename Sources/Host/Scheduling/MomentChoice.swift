@@ -28,8 +28,8 @@ struct MomentChoice: Sendable {
     /// The least likelihood of use within half an hour for which a refresh waits, whatever the conditions
     /// are: 0.4.
     ///
-    /// Our choice: a bundle that is used at random times of the day, about once an hour, has less; one that
-    /// is used at the same time on every other day has more.
+    /// Our choice: a bundle that is used at random times of the day, about once an hour, has less on average;
+    /// one that is used at the same time on every other day has more.
     static let leastHabit = 0.4
     /// How much more likely the use must be at the best time than on average in the window, for a refresh to
     /// wait for it: 0.3.
@@ -41,8 +41,8 @@ struct MomentChoice: Sendable {
     /// How much better the score must be at the best time than at the end of the window, for the host to wake
     /// for the best time: 0.2.
     ///
-    /// Our choice: about what a certain use, an idle device or external power adds. For less, a request waits
-    /// only for other events, and then for the end of its window.
+    /// Our choice: what a certain use, or external power in place of a battery at 40 %, adds; an idle device
+    /// adds about 0.15. For less, a request waits only for other events, and then for the end of its window.
     static let leastGain = 0.2
     /// The share of the greatest likelihood of use that is enough: 0.75.
     ///

@@ -64,7 +64,7 @@ extension SchedulerSettings {
         let hasOwnLimit = declaration?.limits.cpu != standard?.cpu
         if declaration?.retry != nil || hasOwnLimit { return max(backOffLimit, .seconds(86_400)) }
         // The wait after a launch that could not be started, or that used its whole CPU quota and its grace
-        // period, is below an hour, even if the limit for back-offs is lower.
+        // period, can be longer than the limit for back-offs, but is below an hour.
         return max(backOffLimit, .seconds(3600))
     }
 }

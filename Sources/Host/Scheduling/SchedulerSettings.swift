@@ -42,6 +42,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// Our choice: work of seconds must not wait for work of hours.
     public var shortSlots = 2
     /// The maximum number of all deferrable launches while the thermal state is `fair` or unknown: 1.
+    ///
+    /// Our choice: with one launch, requests do not wait forever, and the machine gets little warmer.
     public var discretionarySlotsWhenFair = 1
     /// The number of launches from which a bundle gets no free slot while another bundle waits: 1.
     ///
@@ -147,6 +149,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// Our choice: half of ``stallLimit``.
     public var stallQuestion = Duration.seconds(30)
     /// A continued launch is slow if its rate of progress falls below this share of its usual rate: 0.25.
+    ///
+    /// Our choice: Apple asks about slow tasks, but publishes no number.
     public var slowShare = 0.25
     /// The period of one measurement of the rate of progress: 10 s.
     ///
@@ -184,6 +188,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// The same time for a bundle in use: 2 days.
     public var deadlineDelayInUse = Duration.seconds(2 * 86_400)
     /// A bundle is in use for this long after its newest use: 7 days.
+    ///
+    /// Our choice: habits repeat every week.
     public var usePeriod = Duration.seconds(7 * 86_400)
     /// The longest time by which the host delays a wake-up for a request, so that it starts with others: 15
     /// min.
@@ -196,6 +202,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// The back-off of a request after its first attempt without progress: 5 s.
     ///
     /// It doubles with each further attempt in a row.
+    ///
+    /// Our choice: short enough to see the request resume.
     public var backOffBase = Duration.seconds(5)
     /// The longest back-off: 1 h.
     ///
@@ -219,6 +227,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// the retries that its manifest demands do not cause a pause.
     public var crashPeriod = Duration.seconds(300)
     /// The time until the scheduler submits a scheduled request again that could not be stored: 60 s.
+    ///
+    /// Our choice: a minute is soon enough for deferrable tasks.
     public var scheduleRetryDelay = Duration.seconds(60)
 
     // MARK: Usage and conduct
@@ -231,7 +241,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Our choice: in 14 days, each weekday occurs twice.
     public var usageWeekdayDays: Int64 = 14
-    /// Half the number of weeks after which the host halves the counts of uses: 8, so after 16 weeks.
+    /// Half the number of weeks after which the host halves the counts of uses: 8.
+    ///
+    /// So it does after 16 weeks, when the counts then stand for 8 weeks, and again every 8 weeks.
     ///
     /// The length of the history is halved too, so that the shares stay the same and newer uses count more.
     ///
@@ -249,12 +261,12 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var conductFault = 20
     /// What a launch that leaks assertions takes from the conduct score, in hundredths: 10.
     ///
-    /// A launch leaks an assertion if it completes without ending it.
+    /// A launch leaks an assertion if it completes without ending it. Our choice: half of ``conductFault``.
     public var conductLeak = 10
     /// What a launch adds to the conduct score if it stops early, in hundredths: 2.
     ///
     /// Early means success within half of the lease or, after an expiration that the launch did not cause, an
-    /// end within half of the grace period.
+    /// end within half of the grace period. Our choice: good conduct counts slowly.
     public var conductReward = 2
     /// The most that good conduct adds to the score, in hundredths: 25.
     ///

@@ -8,7 +8,7 @@ extension UsageHistogram {
     /// Our choice: three days of random uses must not look like a habit, and after a week, each quarter
     /// counts more than its surroundings.
     private static let priorDays = 4.0
-    /// How many quarters before and after one belong to its surroundings: 4, so two hours in all.
+    /// How many quarters before one, and how many after it, belong to its surroundings: 4, so an hour each.
     private static let neighbours = 4
 
     /// Counts a use of the bundle, at most once per local quarter of an hour, and once per local hour.
@@ -73,9 +73,9 @@ extension UsageHistogram {
 
     /// The share of days on which a quarter of an hour was used.
     ///
-    /// These are working days or days of a weekend, if there were enough of them, else all days. In the first
-    /// weeks, the surrounding quarters count, too. A habit of one weekday raises the share as it does for the
-    /// whole hour.
+    /// The days are working days or days of a weekend, if there were enough of them, else all days. In the
+    /// first weeks, the surrounding quarters count, too. If the bundle is used more often in this hour on
+    /// this weekday than on others, the share is multiplied by as much.
     private func share(
         ofQuarter quarter: Int64, _ counts: [Int], since first: Int64, in situation: Situation
     ) -> Double {
@@ -89,7 +89,8 @@ extension UsageHistogram {
         func uses(_ index: Int) -> Double {
             isEnough ? Double(counts[index]) : Double(counts[index]) + Double(counts[index + other])
         }
-        // The share in the hour around, per quarter, is what a few days do not refute.
+        // The mean of the surrounding quarters counts as ``priorDays`` more days, so that a few days with a
+        // use do not make a habit.
         let quarter0 = index % Int(Self.quartersOfDay)
         let around =
             max(

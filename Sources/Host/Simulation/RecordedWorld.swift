@@ -47,7 +47,8 @@ public struct RecordedWorld: Sendable {
         for (index, segment) in segments.enumerated() {
             if let start = segment.entries.first, index == 0 || !segment.header.isContinued {
                 if index > 0 { host.die(at: start.at) }
-                // CLOCK_BOOTTIME begins at zero when the machine boots, so it is less than before.
+                // CLOCK_BOOTTIME begins at zero at each boot. So if it is less than at the end of the segment
+                // before, the machine was booted in between.
                 let isBooted = start.at.boot < newest.boot
                 begin(&host, with: segment, changes, isBooted: isBooted, isFirst: index == 0)
             }
@@ -202,7 +203,8 @@ private struct Story {
             [.call(.change(bundle, .budget(launches: launches, cpu: cpu, burst: burst)))]
         case .bundlePaused(let bundle, let pause):
             [.call(.change(bundle, pause.map { .paused(until: $0.until) } ?? .resumed))]
-        // The virtual host has no libraries. This also ends a pause by a user, which is rare at this time.
+        // A virtual host has no libraries, so a new library can't end its pause because of crashes. This call
+        // ends the pause instead. It also ends a pause by a user, but the two seldom coincide.
         case .crashPauseEnded(let bundle): [.call(.change(bundle, .resumed))]
         case .pauseChanged(let pause): [.call(.pause(pause.map { .until($0.until) } ?? .ended))]
         case .scheduleTriggered(let identifier): fileChange(that: identifier, now)
@@ -215,7 +217,8 @@ private struct Story {
         case .preparingForSleep, .pressureBegan: []
         // The virtual host makes its own outlook from the conditions.
         case .outlookChanged: []
-        // The sleep stops its launches again. Launches that a user stopped are stopped again here.
+        // The recorded sleep makes the virtual host stop launches by itself. Only launches that a user
+        // stopped need an occurrence.
         case .expireRequested(let id, let reason):
             reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []
         case .answered(let id, false): launched[id].map { [.stop($0, .cancelledByUser)] } ?? []

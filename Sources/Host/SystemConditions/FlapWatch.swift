@@ -8,7 +8,7 @@ struct FlapWatch {
     ///
     /// Our choice: as long as the longest wait, so that a condition that has passed it starts afresh.
     static let memory = Duration.seconds(600)
-    /// The wait after the second loss; it doubles with each further one: 10 s.
+    /// The wait after the second loss: 10 s; it doubles with each further one. Our choice, as ``longest`` is.
     static let first = Duration.seconds(10)
     /// The longest wait: 10 min.
     static let longest = Duration.seconds(600)

@@ -25,7 +25,8 @@ struct BeginningReader: Sendable {
     /// What isolates launches on this machine.
     let isolation: IsolationReport
 
-    /// Records the end of launches that an earlier host left under way, and reads all values.
+    /// Records the end of launches that an earlier host left under way, and reads what the core needs to
+    /// begin.
     ///
     /// - Throws: The error that prevents the start of the host.
     @concurrent

@@ -129,7 +129,7 @@ struct StateDirectories: Sendable {
         return path
     }
 
-    /// Moves all temporary directories that an earlier host left out of the way.
+    /// Moves the temporary directories of an earlier host out of the way.
     ///
     /// - Returns: The paths of directories that ``DirectoryTree/remove(_:)`` must remove, which can take
     ///   long.
@@ -140,7 +140,7 @@ struct StateDirectories: Sendable {
         guard names.contains("tmp") else { return aside }
         let unique = try DirectoryTree.makeUnique(prefix: "\(root)/\(Self.asidePrefix)")
         aside.append(unique)
-        // The new name is an empty directory, so the rename replaces it.
+        // `unique` is an empty directory, so the rename replaces it.
         _ = try DirectoryTree.rename("\(root)/tmp", to: unique)
         return aside
     }

@@ -87,7 +87,8 @@ extension TaskHost {
             remedy: "To list the transfers: bgtask transfers")
     }
 
-    /// Starts a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
+    /// Starts a task at once; only the policies Permission, SystemSleep, OneLaunchPerIdentifier and Conflicts
+    /// apply.
     public func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool, learn: Bool
     ) async throws(SubmissionError) -> SimulatedLaunch {
@@ -103,7 +104,8 @@ extension TaskHost {
         }
     }
 
-    /// Changes the state of a bundle: a use, a dismissal, the refresh switch or the budget.
+    /// Changes the state of a bundle: a use, the foreground, a dismissal, the refresh switch, the budget or a
+    /// pause.
     public func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
         -> BundleFacts
     {

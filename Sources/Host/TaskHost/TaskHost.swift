@@ -128,7 +128,8 @@ public actor TaskHost: Service {
         worker.readHistory(in: recordings, since: moments.now().wall + (.zero - ConditionHistory.span))
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
-                // The tasks below read the newest snapshot, so that an older one can't replace it.
+                // The tasks of this group read the newest snapshot of the manifests and of the settings, and
+                // not the element of the stream: an older element must not replace a newer snapshot.
                 group.addTask { for await _ in changes { self.hear(.registered(self.registry.latest)) } }
                 group.addTask {
                     for await _ in settingsChanges { self.hear(.settings(self.settingsFiles.latest)) }
@@ -208,8 +209,8 @@ public actor TaskHost: Service {
         }
     }
 
-    /// Replaces the snapshot in an input by the newest one, because inputs of different threads may come in
-    /// the wrong order.
+    /// Replaces the manifests, conditions or settings in an input by the newest ones, because inputs of
+    /// different threads may come in the wrong order.
     private func newest(_ input: HostInput) -> HostInput {
         switch input {
         case .scanned(let ticket, _): .scanned(ticket, registry.latest)

@@ -49,7 +49,8 @@ final class TransferDesk: Sendable {
         case .begin(let transfer): ordering.async { program.begin(transfer) }
         case .cancel(let id): ordering.async { program.cancel(id) }
         case .deliver(let transfer): delivering.async { program.deliver(transfer) }
-        // Behind the orders of the same transfer, because a begin creates the directory.
+        // A removal passes both queues, so that it comes after a begin and a delivery of the same transfer: a
+        // begin creates the directory that the removal removes.
         case .remove(let id): ordering.async { [delivering] in delivering.async { program.remove(id) } }
         }
     }

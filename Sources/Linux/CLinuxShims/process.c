@@ -191,7 +191,8 @@ void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_i
     (void)syscall(SYS_ioprio_set, IOPRIO_TARGET_PROCESS, thread, priority);
 }
 
-/* The system calls in which a thread may wait, or that it often makes. Other architectures lack some. */
+/* The names that reports show for the system calls in which a thread may wait, or that it often makes. Other
+ * architectures lack some of the calls. */
 #define NAME(call)                                                                                           \
     { SYS_##call, #call }
 static const struct {

@@ -26,11 +26,13 @@ public enum FileDelivery {
         let number = file.rawValue
         var status = stat()
         try retryingOnInterrupt("fstat", source) { fstat(number, &status) }
-        // By the descriptor: who may write the directory could put a link to another file in its place.
+        // The mode is set by the descriptor and not by the path: a process that may write the directory could
+        // have put a link to another file there meanwhile.
         try retryingOnInterrupt("fchmod", source) { fchmod(number, 0o644) }
-        // Another host could deliver a file with the same mark to the same directory.
+        // The inode is part of the name, because another host could deliver a file with the same mark to the
+        // same directory.
         let temporary = "\(directory)/.bgtask-\(mark)-\(status.st_ino)"
-        // One that is there was left by a host that died.
+        // A file with this name was left by a host that died.
         _ = unlink(temporary)
         do throws(SystemCallError) {
             if link(source, temporary) != 0 { try copy(file, named: source, to: temporary) }
@@ -89,7 +91,8 @@ public final class SendingFile: Sendable {
 
     /// Opens a regular file.
     ///
-    /// - Throws: The `open` or `fstat` that failed; `EINVAL` for anything but a regular file.
+    /// - Throws: The `open` or `fstat` that failed, such as `ENXIO` for a socket; `EINVAL` for a directory, a
+    ///   device or a pipe.
     public init(_ path: String) throws(SystemCallError) {
         let file = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })

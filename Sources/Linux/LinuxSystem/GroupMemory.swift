@@ -6,8 +6,8 @@ import Glibc
 /// system calls, or one if the group can't grow; opening the files each time takes eight. Only one thread may
 /// use an object.
 public final class GroupMemory {
-    /// The largest number of processes whose files stay open; the files of further processes are opened each
-    /// time.
+    /// The largest number of processes whose files stay open, so that a launch with many processes does not
+    /// use up the host's descriptors; the files of further processes are opened each time.
     private static let mostKept = 8
 
     private let processes: OwnedDescriptor

@@ -14,7 +14,8 @@ public struct InheritedClock: ~Copyable, Sendable {
     ///
     /// The initializer fails if the kernel refuses the counter, or the process has ended.
     ///
-    /// - Parameter process: The process; it should have few threads, because only the first 8 are counted.
+    /// - Parameter process: The process; only its first 8 threads are counted, because each needs a
+    ///   descriptor. A new task has fewer.
     public init?(of process: Int32) {
         var counters: [CInt] = []
         for name in SmallFile.directories(in: "/proc/\(process)/task").prefix(8) {

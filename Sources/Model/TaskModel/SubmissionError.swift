@@ -3,7 +3,8 @@ public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertib
     /// The kind of a refusal, for callers to switch on; the control API contains the raw values, which never
     /// change.
     public enum Code: String, Sendable, Codable, CaseIterable {
-        /// Background work is switched off, or the host is stopping or cannot store the request.
+        /// Background refresh is off for the bundle, or the host is stopping or can't store the request, or
+        /// a launch that was asked for can't start.
         case unavailable
         /// The bundle has reached its limit of pending requests.
         case tooManyPendingTaskRequests

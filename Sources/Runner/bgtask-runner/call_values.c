@@ -69,7 +69,7 @@ int64_t call_load_integer(const call_storage *storage, call_type type) {
     bool is_unsigned = types[type].is_unsigned;
     if (type == CALL_FLOAT || type == CALL_DOUBLE) {
         double number = call_load_floating(storage, type);
-        /* Outside these bounds, and for NaN, the conversion would be undefined. */
+        /* From 2^63 (about 9.22e18) on, and for NaN, the conversion would be undefined. */
         return number > -9.2e18 && number < 9.2e18 ? (int64_t)number : 0;
     }
     switch (types[type].size) {

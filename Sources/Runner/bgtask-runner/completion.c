@@ -6,9 +6,9 @@
 
 #include <pthread.h>
 
-/* How long a plugin may take to set its expiration handler before it counts as not listening. Both numbers
- * are our choice: `run` sets the handler in its first lines; an app sets it after its launch code, which
- * takes milliseconds. */
+/* How long a plugin, and how long an app, may take to set its expiration handler before it counts as not
+ * listening: 0.1 s and 1 s. Both numbers are our choice: `run` sets the handler in its first lines; an app
+ * sets it after its launch code, which takes milliseconds. */
 #define LISTENING_TIME_NANOSECONDS 100000000
 #define APP_LISTENING_TIME_NANOSECONDS 1000000000
 

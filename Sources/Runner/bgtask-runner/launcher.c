@@ -20,15 +20,15 @@
 
 /* MARK: The host */
 
-/* Handles the end of the host, or an invalid message from it: nothing is started any more. */
 /* The lock file, which is held until this process ends. */
 static int lock_file = -1;
 
+/* Handles the end of the host, or an invalid message from it: nothing is started any more. */
 static void drain(struct launcher *launcher) {
     if (launcher->draining)
         return;
     launcher->draining = true;
-    // The next host reads here when this one ended, even if it was killed.
+    // The next host takes the time of the lock file as the end of this host, even if that was killed.
     if (lock_file >= 0)
         futimens(lock_file, NULL);
     launcher->drain_deadline = now_nanoseconds() + DRAIN_NANOSECONDS;

@@ -4,9 +4,8 @@
  *
  * Descriptors: 3 is the socket to the host in the launcher, and the socket to the launcher in a template.
  * In a task, 3 is the control pipe and 4 is the report pipe. A template at 4, and a fresh task at 5, get the
- * message with their settings. Exit statuses: 0; 64 for wrong arguments; 69
- * if the plugin cannot be loaded; 70 for a violation of the protocol; 71 if a system call failed; 74 for
- * an I/O error of `frames`. */
+ * message with their settings. Exit statuses: 0; 64 for wrong arguments; 69 if the plugin cannot be loaded;
+ * 70 for a violation of the protocol; 71 if a system call failed; 74 for an I/O error of `frames`. */
 #include "frames_command.h"
 #include "launcher.h"
 #include "probe.h"

@@ -74,8 +74,8 @@ bool sandbox_drop_privileges(const struct sandbox *sandbox, char *finding, size_
 bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t size);
 /** Restricts the system calls. If the calls are observed and the kernel can report them, `listener` becomes a
  *  descriptor on which the launcher must answer; until then, reported calls wait. The call clone is still
- * permitted, because a template makes tasks with it;
- *  isolation_enter_task then forbids it to tasks without `subprocesses`. */
+ *  permitted, because a template makes tasks with it; isolation_enter_task then forbids it to tasks without
+ *  `subprocesses`. */
 bool sandbox_restrict_calls(struct sandbox *sandbox, char *finding, size_t size);
 
 /** The answer to a call that the filter of this sandbox reported. Every call that is not merely watched is

@@ -284,8 +284,8 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
                      when(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, 0));
 }
 
-/* The calls whose refusals are not reported. Their rules have conditions on calls that a learning run
- * watches. */
+/* The calls whose refusals are not reported. A learning launch reports the same calls whatever their arguments
+ * are, and libseccomp would keep only those rules, so these are in a filter of their own. */
 static bool refuse_silently(struct filter filter, const struct sandbox *sandbox) {
     return refuse_set_id(filter) && ((sandbox->layers & LAYER_NAMESPACES) || refuse_attributes(filter));
 }

@@ -168,8 +168,8 @@ public struct ControlClient: Sendable {
         try await decode(transport.exchange(.DELETE, path("/transfers/\(id)"), body: nil))
     }
 
-    /// Starts a task immediately, asking only the policies Permission, SystemSleep and
-    /// OneLaunchPerIdentifier.
+    /// Starts a task immediately, asking only the policies Permission, SystemSleep, OneLaunchPerIdentifier
+    /// and Conflicts.
     public func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool = false, learn: Bool = false
     ) async throws(ControlClientError) -> SimulatedLaunchMessage {
@@ -196,7 +196,8 @@ public struct ControlClient: Sendable {
         try await get("/bundles")
     }
 
-    /// Records a use or a dismissal of a bundle, switches its background refresh, or changes its budget.
+    /// Records a use or a dismissal of a bundle, switches its background refresh, changes its budget, or
+    /// pauses or resumes it.
     public func change(
         _ bundle: BundleIdentifier, _ change: BundleChange
     ) async throws(ControlClientError) -> BundleMessage {

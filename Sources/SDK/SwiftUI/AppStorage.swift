@@ -69,32 +69,32 @@ extension AppStorage {
         self.init(plain: key, wrappedValue, store)
     }
 
-    /// An integer; see the Boolean for the parameters.
+    /// An integer; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == Int {
         self.init(plain: key, wrappedValue, store)
     }
 
-    /// A floating-point number; see the Boolean for the parameters.
+    /// A floating-point number; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == Double {
         self.init(plain: key, wrappedValue, store)
     }
 
-    /// A text; see the Boolean for the parameters.
+    /// A text; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == String {
         self.init(plain: key, wrappedValue, store)
     }
 
-    /// Bytes; see the Boolean for the parameters.
+    /// Bytes; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == Data {
         self.init(plain: key, wrappedValue, store)
     }
 
-    /// A date; see the Boolean for the parameters.
+    /// A date; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == Date {
         self.init(plain: key, wrappedValue, store)
     }
 
-    /// A URL; see the Boolean for the parameters.
+    /// A URL; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == URL {
         self.init(store) {
             $0.url(forKey: key) ?? wrappedValue
@@ -103,13 +103,13 @@ extension AppStorage {
         }
     }
 
-    /// A value that is stored as its integer; see the Boolean for the parameters.
+    /// A value that is stored as its integer; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
     where Value: RawRepresentable, Value.RawValue == Int {
         self.init(raw: key, wrappedValue, store)
     }
 
-    /// A value that is stored as its text; see the Boolean for the parameters.
+    /// A value that is stored as its text; the parameters are those for a Boolean.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
     where Value: RawRepresentable, Value.RawValue == String {
         self.init(raw: key, wrappedValue, store)
@@ -124,27 +124,27 @@ extension AppStorage {
         self.init(optional: key, store)
     }
 
-    /// An integer, or `nil` while none is stored; see the Boolean for the parameters.
+    /// An integer, or `nil` while none is stored; the parameters are those for a Boolean.
     public init(_ key: String, store: UserDefaults? = nil) where Value == Int? {
         self.init(optional: key, store)
     }
 
-    /// A floating-point number, or `nil` while none is stored; see the Boolean for the parameters.
+    /// A floating-point number, or `nil` while none is stored; the parameters are those for a Boolean.
     public init(_ key: String, store: UserDefaults? = nil) where Value == Double? {
         self.init(optional: key, store)
     }
 
-    /// A text, or `nil` while none is stored; see the Boolean for the parameters.
+    /// A text, or `nil` while none is stored; the parameters are those for a Boolean.
     public init(_ key: String, store: UserDefaults? = nil) where Value == String? {
         self.init(optional: key, store)
     }
 
-    /// Bytes, or `nil` while none are stored; see the Boolean for the parameters.
+    /// Bytes, or `nil` while none are stored; the parameters are those for a Boolean.
     public init(_ key: String, store: UserDefaults? = nil) where Value == Data? {
         self.init(optional: key, store)
     }
 
-    /// A date, or `nil` while none is stored; see the Boolean for the parameters.
+    /// A date, or `nil` while none is stored; the parameters are those for a Boolean.
     public init(_ key: String, store: UserDefaults? = nil) where Value == Date? {
         self.init(optional: key, store)
     }

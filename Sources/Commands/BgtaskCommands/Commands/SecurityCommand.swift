@@ -141,7 +141,7 @@ struct SecurityCommand: HostCommand {
         }
         if seen.isEmpty {
             try console.line(
-                "  Nothing is recorded. Refused uses of files are recorded by 'bgtask launch --learn', and at a retry"
+                "  Nothing is recorded. Refused uses of files are recorded only in launches by 'bgtask launch --learn'"
             )
         }
     }

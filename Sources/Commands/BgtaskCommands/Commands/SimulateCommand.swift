@@ -10,7 +10,8 @@ struct SimulateCommand: AsyncParsableCommand {
         discussion: """
             The command uses the host's own decisions. It invents the conditions of each day, the uses of the apps \
             and the run time of each launch at random, from a seed that it prints. The same seed gives the same \
-            launches on every machine. Without --manifests, the devices have four sample bundles.
+            launches on every machine. Without --manifests, the devices have four sample bundles: news, photos, \
+            backup and maps.
 
             Devices:
             \(DeviceKind.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))

@@ -3,10 +3,11 @@ import TaskModel
 
 /// The observed calls of a launch as lines of text.
 enum CallsText {
-    /// How many calls of each kind are shown; `--json` has all.
+    /// How many refused calls, and how many used grants, are shown: 40, our choice; `--json` has all.
     private static let shown = 40
 
-    /// The lines, with an empty one and a title first; none if there is nothing to show.
+    /// The lines about the refused calls and about the used grants: each part begins with an empty line and a
+    /// title. The result is empty if there is nothing to show.
     static func lines(_ calls: ObservedCalls?) -> [String] {
         guard let calls else { return [] }
         var lines: [String] = []

@@ -15,7 +15,8 @@ enum CommandTrust {
     ]
     /// Where `env` looks for programs: the path of a command's environment.
     private static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
-    /// The kernel permits an interpreter to be a script only a few times.
+    /// How often in a row an interpreter can be a script itself: the limit of Linux; then exec fails with
+    /// ELOOP.
     private static let mostInterpreters = 5
 
     /// Checks everything that a command executes.

@@ -6,7 +6,7 @@ struct ReadCondition {
     var condition: CustomCondition
     /// The position of the condition's name.
     var place: Place
-    /// The position of the program; `nil` if the source is a file.
+    /// The position of the path of the program in `command`; `nil` if the condition reads a file instead.
     var programPlace: Place?
 }
 

@@ -149,7 +149,8 @@ struct ScheduleReader {
         return node.duration("jitter", in: .seconds(1)...limit, problems).map { Schedule.Jitter(spread: $0) }
     }
 
-    /// Whether a schedule has an event; the value `false` is an error, because a missing key means the same.
+    /// Whether a schedule has a key for an event, such as `onBoot: true`; the value `false` is an error,
+    /// because a missing key means the same.
     private func event(_ key: String, _ fields: Fields) -> Bool {
         guard let node = fields[key], let value = node.bool(key, problems) else { return false }
         if !value { problems.error(node.place, "\(key) can't be false", "Leave it out") }

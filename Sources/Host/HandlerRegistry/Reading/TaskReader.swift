@@ -162,7 +162,8 @@ struct TaskReader {
         }
     }
 
-    /// Reads `prefetch:`, which needs a kind that may wait and a window in which it can choose.
+    /// Reads `prefetch:`, which needs a kind of task that may wait, and a window in which the host can choose
+    /// the moment.
     private func readPrefetch(_ fields: Fields, _ declaration: TaskDeclaration) -> Bool {
         guard let node = fields["prefetch"], node.bool("prefetch", problems) == true else { return false }
         guard [.appRefresh, .processing, .activity].contains(declaration.kind) else {

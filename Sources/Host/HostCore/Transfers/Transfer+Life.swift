@@ -45,8 +45,9 @@ extension Transfer {
         case .faulty, .busy:
             return wait(progressed: progressed, atLeast: attempt.retryAfter ?? .zero, at: now)
         case .lost:
-            // The first losses are those of a program that someone killed; then the transfer itself may be
-            // the cause.
+            // The program that makes transfers ended. The first two times in a row, something else is taken
+            // as the cause, and the transfer goes on at once. Then the transfer itself may be the cause, so
+            // it waits.
             if progressed || failures < 2 {
                 failures += progressed ? 0 : 1
                 state = .waiting

@@ -3,7 +3,8 @@ import TaskModel
 
 /// The transfers of the host, and which of them begins next.
 struct TransferBook: Sendable {
-    /// The largest number of transfers at a time with one server: 6, as browsers and Apple's sessions have.
+    /// The largest number of transfers at a time with one server: 6, as browsers have, and Apple's sessions
+    /// on macOS.
     static let atOncePerServer = 6
     /// The largest number of transfers at a time: 24.
     ///

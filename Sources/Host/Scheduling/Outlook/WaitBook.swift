@@ -11,7 +11,7 @@ struct WaitBook: Sendable {
 
     static let score = Cause(Scheduler.policies.count)
     static let window = score + 1
-    /// The time without a host, before this one started.
+    /// The time in which no host ran, before the present host started.
     static let host = score + 2
     /// The time in which an earlier host ran, whose book is lost.
     static let earlierHost = score + 3
@@ -22,9 +22,11 @@ struct WaitBook: Sendable {
     private static let beginDate = numbers["EarliestBeginDate"] ?? score
     /// How many holds of a group are kept.
     ///
-    /// Our choice. The time of older holds counts for the request's own cause.
+    /// Our choice: enough for what a person reads. The time of older ones counts for the request's own cause.
     private static let mostHolds = 64
-    /// Shorter waits are not kept, so that the records of launches that start at once stay short.
+    /// The shortest wait that is kept: 1 s.
+    ///
+    /// Our choice: the records of launches that start at once stay short.
     static let shortest = Duration.seconds(1)
 
     private struct Entry {

@@ -7,9 +7,9 @@ import TaskModel
 /// times as much in the hours in which the bundle is usually used. It is added each quarter of an hour, for
 /// all bundles at the same time, so that one alarm serves all requests that wait for it.
 ///
-/// A launch is whole, and what is added is not. A launch may begin when half of it has been added: if it were
-/// at its first part, the last launch of a day would begin one whole space before midnight, and only then the
-/// next day's share would come.
+/// The budget of launches grows in fractions, and a launch may begin when half of one has been added. If it
+/// could begin at the first fraction, the last launch of a day would begin as long before midnight, when the
+/// next day's share comes, as two launches are apart; so it is half as long.
 ///
 /// The CPU time of launches that require external power does not count and is not limited, because they use
 /// no battery.

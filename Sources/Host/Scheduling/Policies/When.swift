@@ -211,7 +211,8 @@ extension Situation {
         for _ in 0..<(8 * 24) where time < usual {
             time = nextLocalHour(after: time)
             let next = clockPart(of: expression, at: time)
-            // Another part than before, unless it is true whatever else holds, may not be fulfilled.
+            // The clock has changed what the other facts must be. Unless nothing is demanded of them any
+            // more, the request might not be able to start then, so the alarm comes before.
             if next != part, next.root != .constant(true) {
                 return min(max(usual, opening), max(opening, time + (.zero - margin)))
             }

@@ -33,7 +33,7 @@ struct LogindSource: BusSource {
         properties[Self.manager]?["IdleHint"]?.flag == false ? Self.idleAfter : nil
     }
 
-    /// How long all sessions have been idle; without sessions, the time since 1970.
+    /// How long all sessions have been idle; without sessions, the time since 1970, so the device is idle.
     private func idleFor(_ properties: [BusObject: [String: BusValue]], _ now: Moment) -> Duration {
         let manager = properties[Self.manager] ?? [:]
         // The monotonic time is preferred, because it does not jump; some replacements of logind do not

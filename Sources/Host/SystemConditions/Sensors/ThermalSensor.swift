@@ -11,9 +11,10 @@ import TaskModel
 /// are ignored.
 final class ThermalSensor: Sensor {
     /// How far below the kernel's `critical` point the level becomes critical, in thousandths of a degree
-    /// Celsius.
+    /// Celsius: 5 degrees, our choice, so that launches can end before the kernel switches the machine off.
     static let criticalMargin = 5_000
-    /// How far the temperature must fall below the start of a level to leave it, in thousandths of a degree.
+    /// How far the temperature must fall below the start of a level to leave it, in thousandths of a degree:
+    /// 3 degrees, our choice, so that the level does not change with each reading.
     static let hysteresis = 3_000
     /// How often the sensor is read above the nominal level, because the kernel does not report every fall.
     static let warmInterval = Duration.seconds(10)

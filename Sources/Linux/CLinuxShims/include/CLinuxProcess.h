@@ -42,8 +42,7 @@ int lx_reap(int pidfd, int *status);
 
 /** Opens a counter of the CPU time of a thread and of all threads and processes that it starts from now on
  *  (perf_event_open(2)). Their cgroups do not matter, and neither does it whether a process waits for them.
- * Each
- *  read returns 8 bytes, in nanoseconds. */
+ *  Each read returns 8 bytes, in nanoseconds. */
 int lx_open_inherited_clock(pid_t thread);
 
 /** Sets a thread's nice value, its policy (SCHED_BATCH or SCHED_OTHER), and its I/O class (idle or best

@@ -13,7 +13,8 @@ extension BGTaskScheduler {
     public struct Error: CustomNSError, LocalizedError, CustomStringConvertible, Hashable, Sendable {
         /// The kind of the error.
         public enum Code: Int, Sendable {
-            /// Background work is switched off, or no host can be reached.
+            /// No host can be reached, the host can't take the request now, or background refresh is off for
+            /// the bundle.
             case unavailable = 1
             /// The bundle has reached its limit of pending requests.
             case tooManyPendingTaskRequests = 2
@@ -78,7 +79,7 @@ extension BGTaskScheduler {
         private static func standardText(of code: Code) -> String {
             switch code {
             case .unavailable:
-                "Background work is not available: it is switched off, or no host can be reached."
+                "Background work is not available: no host can be reached, or background refresh is off."
             case .tooManyPendingTaskRequests: "The limit of pending requests is reached: cancel one."
             case .notPermitted:
                 "The manifest does not permit the task: add its identifier and its mode to the manifest."

@@ -82,7 +82,7 @@ typedef enum bgtask_log_level {
 /** The result of a call of a function in `bgtask_host`: 0, or why the call was refused. Since 1. */
 typedef enum bgtask_error {
     BGTASK_OK = 0,
-    BGTASK_UNAVAILABLE = 1,          /**< The host is gone, or background work is switched off. */
+    BGTASK_UNAVAILABLE = 1,          /**< The host is gone or stopping, or background refresh is off. */
     BGTASK_TOO_MANY_PENDING = 2,     /**< The bundle has reached its limit of pending requests. */
     BGTASK_NOT_PERMITTED = 3,        /**< The manifest does not permit the request. */
     BGTASK_IMMEDIATE_INELIGIBLE = 4, /**< The request can't start now; its strategy is `fail`. */

@@ -124,7 +124,8 @@ final class ClientSession: Sendable {
             payload: launch.payload.map { Data($0.utf8) },
             checkpoint: launch.checkpoint.flatMap { Data(base64Encoded: $0) }, title: launch.title,
             subtitle: launch.subtitle, leaseEnd: launch.leaseSeconds.map { Date(timeIntervalSinceNow: $0) })
-        // The handler was registered before the request was submitted, and handlers cannot be removed.
+        // There is a handler: it was registered before the request was submitted, and handlers cannot be
+        // removed. If there is none all the same, the launch must not stay open.
         if App.shared.launch(facts, over: channel) == nil { channel.complete(success: false, message: nil) }
     }
 
