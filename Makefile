@@ -12,7 +12,7 @@ FILTER :=
 .PHONY: help build run test test-packages test-quick check fix sanitize fuzz bench bench-parts policies install clean
 
 help:
-	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
+	@echo 'make run      build, then a foreground host that runs some of the shipped jobs (Ctrl-C ends it)'
 	@echo 'make test     build, then all tests, or those of FILTER=SituationTests: about five minutes on two cores'
 	@echo 'make test-quick'
 	@echo '              build, then the tests of values, which start no process: half a minute on two cores'

@@ -22,10 +22,14 @@ Each section is a *row* of the benchmark, and each line of its table is a *subje
 host. The host runs a plugin in C or a Swift app, which uses the module `BackgroundTasks`. In each round,
 every subject of a row is measured once, so a disturbance affects all of them. Compare ratios; the absolute
 figures depend on the machine. To get a ratio, the value of a subject is divided by that of the row's first
-subject in the same round; the table shows the median over all rounds. Before each row, the benchmark waits up
-to a minute until the machine is quiet. Below the table, it says how busy the machine was during the
-measurement; *stolen* is the time in which the hypervisor ran other machines. A peer that cannot be installed
-or started is listed with the reason.
+subject in the same round. Medians, 99th percentiles and ratios are medians over all rounds. Before each row,
+the benchmark waits up to a minute until the machine is quiet. Below the table, the page says how busy the
+machine was during the measurement; *stolen* is the time in which the hypervisor ran other machines. A peer
+that cannot be installed or started is listed with the reason.
+
+The floor *clones of a Foundation template* loads a Swift plugin with Foundation once and then forks; each
+child calls the plugin. Of the peers, `xargs` and GNU `parallel` have no queue, `task-spooler` has one in
+memory, `at` has one on the disk, and RQ, Celery and Huey are job queues in Python, here with Redis.
 
 The host runs with simulated conditions, `scheduling.launchSpacing: 0s` (no wait between two launches of a
 task) and, unless a row says otherwise, two launches at a time, because the peers have two workers. Its

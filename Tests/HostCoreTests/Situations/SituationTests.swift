@@ -45,10 +45,23 @@ extension Testing.Tag {
         # Headlines
 
         `bgtask explain` and `bgtask pending` say in one sentence, the *headline*, what a request waits for, and what
-        to do. This page lists the headlines of all situations in
-        `Tests/HostCoreTests/Situations/Situations.swift`. Each begins at 08:00 on a Friday, and "it" is a request or
-        a task of the bundle `com.example.photos`. A budget that is used up has the limit 0.
+        to do. This page lists the headlines of all situations that the tests know
+        (`Tests/HostCoreTests/Situations/Situations.swift`). It is for people who want to know when the host says
+        what, and for people who change these texts.
+
+        Each situation begins at 08:00 on a Friday, and "it" is a request or a task of the bundle
+        `com.example.photos`. All conditions that a situation does not name are good: external power, an unmetered
+        network, and an idle, cool machine. A budget that is used up has the limit 0. *Short* slots are those of
+        refreshes, pushes and transfer events, and *long* slots those of processing and activities.
         [Architecture.md](Architecture.md#terms) and [Scheduling.md](Scheduling.md#lanes-and-slots) explain the terms.
+        These parts of a headline have an exact meaning:
+
+        - *and it starts at once*: the host tried the advice on a copy of its scheduler, and the request started. The
+          advice *and it starts* takes a while, for example until the machine is cool.
+        - Without such a promise, the effect is not known in advance, for example that of a sensor's restart; or the
+          slots stay occupied all the same; or more than 1,000 requests are pending, too many for such a copy.
+        - *it can start at 10:00, at 10:15 at the latest*: the request may start later than its date, so that the
+          machine wakes once for several requests ([Scheduling.md](Scheduling.md#windows-and-alarms)).
 
         A test compares the page with the host. It also does what each headline advises, and checks that the request
         then does what the host promised. After a change of the texts, write the page with
