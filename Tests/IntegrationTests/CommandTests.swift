@@ -63,7 +63,7 @@ import Testing
             ("run: [sh, -c, \"exit 3\"]\nsuccess: [0, 3]", "succeeded", ""),
             (#"run: [sh, -c, "kill -SEGV $$"]"#, "failed", "ended by signal 11"),
             ("run: [no-such-program]", "failed", "there is no program 'no-such-program' in"),
-            ("run: [/usr/share/dict]", "failed", "the program '/usr/share/dict' can't be found"),
+            ("run: [/usr/share/doc]", "failed", "the program '/usr/share/doc' is not a file"),
             ("run: [/etc/hostname]", "failed", "'/etc/hostname'"),
             ("script: cat /etc/shadow", "failed", "exit status 1"),
         ])
@@ -75,7 +75,7 @@ import Testing
         #expect((answer.status == 0) == (outcome == "succeeded"), "\(answer)")
         let row = try #require(try host.launches().first)
         #expect(row["outcome"] as? String == outcome)
-        #expect((row["message"] as? String ?? "").contains(message), "\(row)")
+        #expect(message.isEmpty || (row["message"] as? String ?? "").contains(message), "\(row)")
         #expect(host.stop() == 0)
     }
 
