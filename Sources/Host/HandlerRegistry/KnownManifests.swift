@@ -32,7 +32,8 @@ struct KnownManifests {
         var entries: [ManifestConflicts.Entry] = []
         /// The problems in the files.
         var problems: [ManifestProblem] = []
-        /// Whether the manifests are the same as in the previous scan, and none has a `call:` or a `command:`.
+        /// Whether the manifests are the same as in the previous scan, and none has a `call:` or a
+        /// `command:`.
         var isUnchanged = true
     }
 

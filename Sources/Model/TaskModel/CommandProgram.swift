@@ -59,6 +59,7 @@ public struct CommandProgram: Equatable, Hashable, Sendable, Codable {
     /// All words of the command, in order; for a script, the shell's.
     ///
     /// - Parameter identifier: The task's identifier, which is the script's name in the shell's messages.
+    /// - Returns: The program's name or path, then its arguments; never empty.
     public func words(for identifier: TaskIdentifier) -> [String] {
         switch action {
         case .run(let words): words

@@ -3,7 +3,9 @@ extension TemplateNames {
     var callFiles: [TemplateFile] {
         [
             TemplateFile(path: "\(name).yaml", text: callManifest),
-            TemplateFile(path: "Makefile", text: lintMakefile(checks: "its grammar, and that the library has the functions")),
+            TemplateFile(
+                path: "Makefile",
+                text: lintMakefile(checks: "its grammar, and that the library has the functions")),
             TemplateFile(path: "README.md", text: callReadme),
         ]
     }

@@ -3,7 +3,8 @@ extension TemplateNames {
     var commandFiles: [TemplateFile] {
         [
             TemplateFile(path: "\(name).yaml", text: commandManifest),
-            TemplateFile(path: "Makefile", text: lintMakefile(checks: "its grammar, and that its programs exist")),
+            TemplateFile(
+                path: "Makefile", text: lintMakefile(checks: "its grammar, and that its programs exist")),
             TemplateFile(path: "README.md", text: commandReadme),
         ]
     }

@@ -3,10 +3,13 @@ import TaskModel
 
 /// Paths of a manifest that may begin with `~/`, which stands for the home directory of the host's user.
 enum HomePath {
+    /// Replaces `~`.
+    ///
     /// - Parameters:
     ///   - path: The path, with the values of the payload.
     ///   - template: The path as the manifest has it; `nil` if that is the same.
     ///   - subject: The identifier of the request, for the error.
+    /// - Returns: An absolute path, if the path begins with `~`; otherwise, the path itself.
     /// - Throws: ``SubmissionError`` if the host has no home directory.
     static func expand(
         _ path: String, of template: String? = nil, _ subject: String

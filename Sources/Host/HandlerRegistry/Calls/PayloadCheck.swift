@@ -6,7 +6,8 @@ extension Manifest {
     /// Checks that a payload fits the manifest: its keys, its paths, and the size of the resulting call.
     ///
     /// For a task with `call:` or `command:`, keys that the manifest does not declare are errors, unless the
-    /// command reads the payload; for other tasks, they are ignored. Callable from any thread. Reads directories and links to resolve paths.
+    /// command reads the payload; for other tasks, they are ignored. Callable from any thread. Reads
+    /// directories and links to resolve paths.
     ///
     /// - Parameters:
     ///   - payload: JSON text; `nil` if the request has none.
@@ -28,8 +29,8 @@ extension Manifest {
     ///   - payload: JSON text; `nil` if the request has none.
     ///   - identifier: The identifier of the request.
     ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it does not exist yet.
-    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` if the handler of
-    ///   the library runs.
+    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` if the handler
+    ///   of the library runs.
     /// - Throws: ``SubmissionError``, as `checkPayload` does.
     public func encodeProgram(
         payload: String?, for identifier: TaskIdentifier, dataDirectory: String?

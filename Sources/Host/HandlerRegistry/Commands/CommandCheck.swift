@@ -62,7 +62,7 @@ enum CommandCheck {
     }
 
     /// Where the host looks for a program without a slash: the PATH of every task.
-    private static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
+    static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
 
     private static func find(_ name: String) -> String? {
         searchPath.map { "\($0)/\(name)" }.first(where: ProgramFile.isExecutable)

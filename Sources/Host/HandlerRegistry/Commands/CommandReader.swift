@@ -87,8 +87,8 @@ struct CommandReader {
         }
         problems.error(
             place, finding,
-            "Give a path that begins with '/' or '~/', or the name of a program in /usr/local/bin, /usr/bin or /bin"
-        )
+            "Give a path that begins with '/' or '~/', or the name of a program in "
+                + CommandCheck.searchPath.joined(separator: ", "))
         return false
     }
 
@@ -101,7 +101,8 @@ struct CommandReader {
         if text.hasPrefix("#!") {
             problems.error(
                 node.place, "a script is run by /bin/sh, and this one names another interpreter",
-                "Remove the line with '#!', or put the script into a file and name that: run: [/path/to/file]")
+                "Remove the line with '#!', or put the script into a file and name that: run: [/path/to/file]"
+            )
             return nil
         }
         if text.contains("${payload.") {

@@ -23,7 +23,12 @@ struct CommandResolver {
         self.payload = payload
     }
 
-    /// - Parameter dataDirectory: The bundle's data directory; `nil` if it does not exist yet.
+    /// Fills in the values.
+    ///
+    /// - Parameters:
+    ///   - program: The command of the manifest.
+    ///   - dataDirectory: The bundle's data directory; `nil` if it does not exist yet.
+    /// - Returns: What the task starts.
     /// - Throws: ``SubmissionError`` with the code `invalidRequest`.
     mutating func resolve(
         _ program: CommandProgram, dataDirectory: String?
