@@ -107,17 +107,19 @@ import Testing
               echo "progress 17 100" >&3
               sleep 1000 &
               wait
-            """)
+            """, more: "requiresExternalPower: true")
+        #expect(host.run("conditions", "set", "power=external").status == 0)
         #expect(host.run("submit", "com.example.job.run").status == 0)
         try host.wait("the script reports progress") {
             let row = try? host.launches().first
             return (row?["progress"] as? [String: Any])?["completed"] as? Int == 17
         }
-        #expect(host.run("expire", "com.example.job.run").status == 0)
+        #expect(host.run("conditions", "set", "power=battery").status == 0)
         try host.wait("the first launch has ended") {
             (try? host.launches().last?["outcome"] as? String) == "expired"
         }
-        #expect(log(host).contains("stopped: simulated"), "\(log(host))")
+        #expect(log(host).contains("stopped: conditionLost"), "\(log(host))")
+        #expect(host.run("conditions", "set", "power=external").status == 0)
         #expect(host.run("launch", "com.example.job.run", "--wait").status == 0, "\(log(host))")
         #expect(log(host).contains("continued from 17"))
         #expect(host.stop() == 0)
