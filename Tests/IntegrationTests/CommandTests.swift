@@ -114,13 +114,17 @@ import Testing
             let row = try? host.launches().first
             return (row?["progress"] as? [String: Any])?["completed"] as? Int == 17
         }
-        #expect(host.run("conditions", "set", "power=battery").status == 0)
+        #expect(host.run("conditions", "set", "power=battery:80%").status == 0)
         try host.wait("the first launch has ended") {
             (try? host.launches().last?["outcome"] as? String) == "expired"
         }
-        #expect(log(host).contains("stopped: conditionLost"), "\(log(host))")
-        #expect(host.run("conditions", "set", "power=external").status == 0)
+        #expect(log(host).contains("stopped: externalPowerLost"), "\(log(host))")
+        #expect(log(host).contains("the program ended with exit status 75"))
+        // The request was put back. Conditions do not hold a launch that a user starts.
         #expect(host.run("launch", "com.example.job.run", "--wait").status == 0, "\(log(host))")
+        let last = try #require(try host.launches().first)
+        #expect(last["request"] as? String == "R1")
+        #expect(last["attempt"] as? Int == 2)
         #expect(log(host).contains("continued from 17"))
         #expect(host.stop() == 0)
         #expect(host.leftovers() == [])

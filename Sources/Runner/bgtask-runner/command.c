@@ -302,9 +302,8 @@ static void complete(int status) {
     bool is_stopping = command.is_stopping;
     pthread_mutex_unlock(&command.lock);
     char text[256];
-    const char *before = is_stopping ? "stopped; " : "";
     if (WIFSIGNALED(status)) {
-        snprintf(text, sizeof(text), "%sthe program was ended by signal %d (%s)", before, WTERMSIG(status),
+        snprintf(text, sizeof(text), "the program was ended by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     } else {
         int code = WEXITSTATUS(status);
@@ -312,9 +311,13 @@ static void complete(int status) {
             command.host->complete(command.task, 1, NULL);
             return;
         }
-        snprintf(text, sizeof(text), "%sthe program ended with exit status %d", before, code);
+        snprintf(text, sizeof(text), "the program ended with exit status %d", code);
     }
-    command.host->complete(command.task, 0, text);
+    // A program that was told to stop has not failed. Without a completion, the host puts the request back.
+    if (is_stopping)
+        command.host->log(command.task, BGTASK_LOG_INFO, text);
+    else
+        command.host->complete(command.task, 0, text);
 }
 
 static void fail(const char *step, int code) {
