@@ -313,7 +313,7 @@ static void complete(int status) {
         }
         snprintf(text, sizeof(text), "the program ended with exit status %d", code);
     }
-    // A program that was told to stop has not failed. Without a completion, the host puts the request back.
+    // A program that was asked to stop has not failed. Without a completion, the host puts the request back.
     if (is_stopping)
         command.host->log(command.task, BGTASK_LOG_INFO, text);
     else
