@@ -18,10 +18,4 @@ public enum ProgramFile {
         let words = String(decoding: line, as: UTF8.self).split { $0 == " " || $0 == "\t" }.map(String.init)
         return words.isEmpty ? nil : words
     }
-
-    /// Whether a path leads to a regular file that this user may execute.
-    public static func isExecutable(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
-    }
 }

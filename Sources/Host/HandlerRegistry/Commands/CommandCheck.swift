@@ -54,7 +54,7 @@ enum CommandCheck {
             }
             return
         }
-        if end.kind == .directory || !ProgramFile.isExecutable(walk.realPath) {
+        if end.kind == .directory || !ProcessFacts.isExecutable(walk.realPath) {
             problems.warning(
                 place, "'\(path.shortened)' is not a program that this user can execute",
                 "Make it executable: chmod +x \(path.shortened)")
@@ -65,6 +65,6 @@ enum CommandCheck {
     static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
 
     private static func find(_ name: String) -> String? {
-        searchPath.map { "\($0)/\(name)" }.first(where: ProgramFile.isExecutable)
+        searchPath.map { "\($0)/\(name)" }.first(where: ProcessFacts.isExecutable)
     }
 }
