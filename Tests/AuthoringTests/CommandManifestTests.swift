@@ -1,21 +1,23 @@
 import Authoring
 import HandlerRegistry
-import TaskHostTestSupport
+import TaskModel
 import Testing
 
 /// The manifests that `bgtask run` writes.
 @Suite struct CommandManifestTests {
     private func lint(_ manifest: CommandManifest) throws -> [String] {
-        let folder = try TemporaryFolder()
+        let folder = try Folder()
         let path = try manifest.write(to: folder.path)
         return ManifestLinter.lint(files: [path], pluginsDirectory: nil).map(\.description)
     }
 
-    @Test(arguments: ["plain", "with space", "qu\"ote", "back\\slash", "line\nbreak", "tab\t", "#", "- a: b", "é", ""])
+    @Test(arguments: [
+        "plain", "with space", "qu\"ote", "back\\slash", "line\nbreak", "tab\t", "#", "- a: b", "é", "",
+    ])
     func `each word of a command is the same word in the manifest`(word: String) throws {
         let manifest = try CommandManifest(["/bin/echo", word], name: "echo", directory: "/usr")
         #expect(try lint(manifest) == [])
-        let folder = try TemporaryFolder()
+        let folder = try Folder()
         _ = try manifest.write(to: folder.path)
         let read = try ManifestLinter.manifests(in: folder.path, calls: CallSearch([])).0
         #expect(read.first?.tasks.first?.command?.action == .run(["/bin/echo", word]))
@@ -31,7 +33,7 @@ import Testing
         manifest.timing = .every("1d")
         #expect(manifest.identifier == "local.report.run")
         #expect(manifest.words == ["/usr/lib/report.v2.sh"])
-        let folder = try TemporaryFolder()
+        let folder = try Folder()
         _ = try manifest.write(to: folder.path)
         let (read, problems) = try ManifestLinter.manifests(in: folder.path, calls: CallSearch([]))
         #expect(problems.filter { $0.severity == .error } == [])
@@ -44,7 +46,7 @@ import Testing
     }
 
     @Test func `a job of another command is not overwritten`() throws {
-        let folder = try TemporaryFolder()
+        let folder = try Folder()
         let first = try CommandManifest(["/bin/echo", "1"], name: "job", directory: "/usr")
         let path = try first.write(to: folder.path)
         #expect(try first.write(to: folder.path) == path)

@@ -52,7 +52,8 @@ public struct CommandManifest: Sendable {
             && self.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
         guard isName else {
             throw AuthoringError(
-                "the name '\(self.name)'", "it is not a letter, then letters, digits and -, at most 40 in all",
+                "the name '\(self.name)'",
+                "it is not a letter, then letters, digits and -, at most 40 in all",
                 "Give another one: --name NAME")
         }
     }
@@ -84,7 +85,9 @@ public struct CommandManifest: Sendable {
             "    directory: \(Self.quoted(directory))",
         ]
         let reads = [directory] + read.filter { $0 != directory }
-        var grants = ["read: [\(reads.filter { !write.contains($0) }.map(Self.quoted).joined(separator: ", "))]"]
+        var grants = [
+            "read: [\(reads.filter { !write.contains($0) }.map(Self.quoted).joined(separator: ", "))]"
+        ]
         if !write.isEmpty { grants.append("write: [\(write.map(Self.quoted).joined(separator: ", "))]") }
         if usesNetwork { grants.append("network: true") }
         return """
