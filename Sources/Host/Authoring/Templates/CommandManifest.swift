@@ -1,5 +1,4 @@
 import LinuxSystem
-public import TaskModel
 
 /// The manifest of a job that a user gives as a command line: `bgtask run -- COMMAND`.
 public struct CommandManifest: Sendable {
