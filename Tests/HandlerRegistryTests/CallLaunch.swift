@@ -96,7 +96,10 @@ extension TemporaryFolder {
         guard let manifest = snapshot.handlers.first?.manifest, let task = manifest.tasks.first else {
             throw ManifestRefused(problems: snapshot.problems.map(\.description))
         }
-        return try manifest.encodeProgram(payload: payload, for: task.pattern.base, dataDirectory: nil) ?? []
+        let program = try manifest.encodeProgram(
+            payload: payload, for: task.pattern.base, dataDirectory: nil)
+        guard case .call(let bytes) = program else { return [] }
+        return bytes
     }
 
     /// Returns the program of a shipped manifest.

@@ -378,7 +378,7 @@ struct VirtualWorld {
             inputs.append(.payloadChecked(ticket, payload == Self.badPayload ? error : nil))
         case .prepare(let id, let handler, let identifier, _):
             var place = LaunchPlace(dataDirectory: "/s/data", temporaryDirectory: "/s/tmp/\(id)")
-            if handler.manifest.declaration(for: identifier)?.call != nil { place.program = [1] }
+            if handler.manifest.declaration(for: identifier)?.call != nil { place.program = .call([1]) }
             if !failing { directories.insert(id) }
             inputs.append(.prepared(id, failing ? .failure(error) : .success(place)))
         case .findDate(let identifier, _, _, let after):

@@ -24,6 +24,7 @@ import Testing
         Row(RestoredCheckpointMessage.self),
         Row(ProgramMessage.self),
         Row(StartMessage.self),
+        Row(CommandMessage.self),
         Row(ExpireMessage.self),
         Row(ReplyMessage.self),
         Row(SampleMessage.self),

@@ -75,7 +75,7 @@ struct HostRoutes {
         let user: SecurityGrade.Facts.User =
             host.launchedProcesses.users != nil ? .own : owner == 0 ? .root : .hosts
         return try await host.plugins().handlers.map(\.manifest)
-            .filter { $0.library != nil || $0.tasks.contains { $0.call != nil } }
+            .filter { $0.library != nil || $0.tasks.contains(where: \.hasOwnProgram) }
             .sorted { $0.bundle.rawValue < $1.bundle.rawValue }
             .map { manifest in
                 let refusal = manifest.sandbox.refusal(by: isolation, isRequired: host.requiresFullIsolation)

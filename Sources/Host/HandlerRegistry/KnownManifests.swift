@@ -32,7 +32,8 @@ struct KnownManifests {
         var entries: [ManifestConflicts.Entry] = []
         /// The problems in the files.
         var problems: [ManifestProblem] = []
-        /// Whether the manifests are the same as in the previous scan, and none has a `call:`.
+        /// Whether the manifests are the same as in the previous scan, and none has a `call:` or a
+        /// `command:`.
         var isUnchanged = true
     }
 
@@ -81,7 +82,7 @@ struct KnownManifests {
     ) {
         look.problems += problems
         var right = read
-        if let manifest = read, manifest.manifest.tasks.contains(where: { $0.call != nil }) {
+        if let manifest = read, manifest.manifest.tasks.contains(where: \.hasOwnProgram) {
             let found = ManifestFile.check(manifest, file: path, calls: &calls)
             look.problems += found
             if found.contains(where: { $0.severity == .error }) { right = nil }

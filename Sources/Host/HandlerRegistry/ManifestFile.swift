@@ -78,13 +78,17 @@ enum ManifestFile {
         return ManifestReader.read(bytes, file: path)
     }
 
-    /// Checks the calls of a manifest against their libraries, which can change when the manifest does not.
+    /// Checks the calls of a manifest against their libraries, and its commands against their programs. Both
+    /// can change when the manifest does not.
     static func check(
         _ read: ReadManifest, file path: String, calls: inout CallLibraries
     ) -> [ManifestProblem] {
         let problems = ProblemList(file: path, kind: .manifest)
         for (task, places) in zip(read.manifest.tasks, read.callPlaces) {
             if let call = task.call, let places { calls.check(call, places, problems) }
+        }
+        for (task, places) in zip(read.manifest.tasks, read.commandPlaces) {
+            if let command = task.command, let places { CommandCheck.check(command, places, problems) }
         }
         return problems.sorted
     }

@@ -39,7 +39,7 @@ extension HostCore {
     mutating func advise(after end: LaunchEnd, of launch: OpenLaunch, putBack: TaskRequest?) {
         let record = launch.record
         let task = declaration(for: record.identifier)
-        guard record.kind != .appLaunch, let task, task.call == nil else { return }
+        guard record.kind != .appLaunch, let task, !task.hasOwnProgram else { return }
         if end.outcome == .failed, end.reason == .exitedWithoutCompleting {
             advise(
                 record, "neverCompleted",

@@ -58,7 +58,7 @@ extension HostCore {
         }
         let sandbox = handler.manifest.sandbox
         let readsFiles =
-            declaration(for: identifier)?.call != nil || !sandbox.read.isEmpty
+            declaration(for: identifier)?.hasOwnProgram == true || !sandbox.read.isEmpty
             || !sandbox.write.isEmpty
         if readsFiles {
             let ticket = nextWork()

@@ -9,13 +9,14 @@ extension LaunchOrder {
     ///
     /// The system's libraries have no path there.
     var callLibraries: [String] {
-        guard libraryPath == nil else { return [] }
+        guard libraryPath == nil, !isCommand else { return [] }
         let programs = handler.manifest.tasks.compactMap(\.call)
         let names = programs.flatMap { [$0.library] + $0.invocations.compactMap(\.library) }
         return Set(names.filter { $0.hasPrefix("/") }).sorted()
     }
 
-    /// The environment of the launch's template; for a plugin, `HOME` is the bundle's data directory.
+    /// The environment of the launch's template; for a plugin or a command, `HOME` is the bundle's
+    /// data directory.
     ///
     /// The template gets this environment when it is executed, because libraries read the variables while
     /// they are loaded. For example, CoreFoundation then copies `HOME` and `CFFIXED_USER_HOME`, and ignores
@@ -27,7 +28,7 @@ extension LaunchOrder {
             ProcessFacts.environment(name).map { "\(name)=\($0)" }
         }
         let environment = environment + granted
-        guard libraryPath != nil else { return environment }
+        guard libraryPath != nil || isCommand else { return environment }
         let homes = [
             "HOME", "CFFIXED_USER_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
             "XDG_STATE_HOME",

@@ -263,8 +263,10 @@ final class RunningLaunch: @unchecked Sendable {
         if let checkpoint = order.begun.checkpoint {
             bytes += try encoder.encode(RestoredCheckpointMessage(bytes: checkpoint))
         }
-        if let program = order.place.program {
-            bytes += try encoder.encode(ProgramMessage(bytes: program))
+        switch order.place.program {
+        case .call(let program): bytes += try encoder.encode(ProgramMessage(bytes: program))
+        case .command(let start): bytes += try encoder.encode(CommandMessage(start))
+        case nil: break
         }
         return bytes + (try encoder.encode(StartMessage()))
     }

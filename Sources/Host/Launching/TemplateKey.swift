@@ -6,6 +6,7 @@ struct TemplateKey: Hashable, Sendable {
     let libraryPath: String?
     let libraryHash: String?
     let callLibraries: [String]
+    let isCommand: Bool
     let directory: String
     let executable: String?
     let environment: [String]
@@ -23,6 +24,7 @@ struct TemplateKey: Hashable, Sendable {
         libraryPath = order.libraryPath
         libraryHash = order.handler.libraryHash
         callLibraries = order.callLibraries
+        isCommand = order.isCommand
         directory = order.place.dataDirectory
         executable = order.place.executable
         environment = order.environment

@@ -8,7 +8,8 @@ public struct LaunchOrder: Sendable {
     public var handler: PermittedHandler
     /// The declaration in the manifest that applies to the launch's identifier.
     public var declaration: TaskDeclaration
-    /// The directories of the launch and, for a `call:`, the program with the values of the payload.
+    /// The directories of the launch and, for a `call:` or a `command:`, the program with the values of the
+    /// payload.
     public var place: LaunchPlace
     /// The complete environment, as `NAME=value`.
     public var environment: [String]
@@ -16,7 +17,8 @@ public struct LaunchOrder: Sendable {
     ///
     /// The process starts with the nice value; only `TaskLauncher.setPriority` sets the other parts.
     public var priority: LaunchPriority
-    /// The conditions that the handler can read; `nil` for a `call:`, which never reads them.
+    /// The conditions that the handler can read; `nil` for a `call:` or a `command:`, which never read
+    /// them.
     public var conditions: HandlerConditions?
     /// Whether the task stops before its handler and waits for a debugger.
     public var isDebugged = false
@@ -45,6 +47,12 @@ public struct LaunchOrder: Sendable {
     /// The record of the launch.
     public var record: LaunchRecord { begun.record }
 
-    /// The path of the library whose handler runs; `nil` for a `call:`, which loads its libraries itself.
+    /// The path of the library whose handler runs; `nil` for a `call:`, which loads its libraries itself,
+    /// and for a `command:`, which needs none.
     public var libraryPath: String? { place.program == nil ? handler.libraryPath : nil }
+
+    /// Whether the launch runs a `command:`.
+    public var isCommand: Bool {
+        if case .command = place.program { true } else { false }
+    }
 }

@@ -7,8 +7,8 @@ public struct LaunchPlace: Equatable, Sendable {
     /// The path of the runner's hard link or copy in the bundle's app directory, from which the process is
     /// executed; `nil` selects the installed runner.
     public var executable: String?
-    /// The encoded `call:`; `nil` if the handler of a library runs.
-    public var program: [UInt8]?
+    /// What runs instead of a handler; `nil` if the handler of a library runs.
+    public var program: LaunchProgram?
     /// The path of the directory with the temporary directories of all launches of the bundle, to which a
     /// task may write; `nil` permits only ``temporaryDirectory``.
     ///
@@ -22,7 +22,7 @@ public struct LaunchPlace: Equatable, Sendable {
 
     public init(
         dataDirectory: String, temporaryDirectory: String, executable: String? = nil,
-        program: [UInt8]? = nil
+        program: LaunchProgram? = nil
     ) {
         self.dataDirectory = dataDirectory
         self.temporaryDirectory = temporaryDirectory

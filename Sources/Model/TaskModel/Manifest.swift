@@ -4,7 +4,7 @@ public struct Manifest: Equatable, Sendable {
     public var bundle: BundleIdentifier
     /// The library's file name inside the plugins directory; `nil` if the manifest names none.
     ///
-    /// Without a library, each task has a `call:` or is run by a client.
+    /// Without a library, each task has a `call:` or a `command:`, or is run by a client.
     public var library: String?
     /// The background modes that the bundle declares.
     public var modes: Set<BackgroundMode>
@@ -89,6 +89,10 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var payload: [String: PayloadType]
     /// The `call:` that runs instead of the library's handler; `nil` if there is none.
     public var call: CallProgram?
+    /// The `command:` that runs instead of the library's handler; `nil` if there is none.
+    public var command: CommandProgram?
+    /// Whether the host runs the task without the library of the manifest.
+    public var hasOwnProgram: Bool { call != nil || command != nil }
     /// Whether the host never puts a request back when its launch ends as `lost`, or expires without
     /// completing.
     public var isAtMostOnce: Bool
@@ -121,6 +125,7 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
         schedule = nil
         payload = [:]
         call = nil
+        command = nil
         isAtMostOnce = false
         retry = nil
     }

@@ -12,7 +12,7 @@ public struct PermittedHandler: Equatable, Sendable {
     /// Whether the host can start a process for the task; otherwise, only a client that registered for it can
     /// run it.
     public func canLaunch(_ identifier: TaskIdentifier) -> Bool {
-        libraryPath != nil || manifest.declaration(for: identifier)?.call != nil
+        libraryPath != nil || manifest.declaration(for: identifier)?.hasOwnProgram == true
     }
 
     /// The hashes of all copies that the tasks load: of the library, and of the libraries that `call:`

@@ -1,6 +1,7 @@
 /* The task process: reads its launch, finds the handler, runs it on the main thread, and ends. */
 #include "task.h"
 #include "call.h"
+#include "command.h"
 #include "crash.h"
 #include "isolation.h"
 #include "process.h"
@@ -130,6 +131,15 @@ static void take_launch(bgtask_task *task, struct body body) {
     task->assertion_allowance = launch->assertion_allowance_milliseconds * 1000000;
 }
 
+/* Copies a whole message, whose fields are read later. */
+static struct body take_message(struct body body) {
+    uint8_t *copy = malloc(body.length);
+    if (copy == NULL)
+        _exit(EXIT_PROTOCOL_ERROR);
+    memcpy(copy, body.bytes, body.length);
+    return (struct body){.bytes = copy, .length = body.length};
+}
+
 /* Copies the bytes of a payload, checkpoint or program, with a NUL after them for code that ignores the
  * length. */
 static const uint8_t *take_bytes(struct body body, size_t *length) {
@@ -171,6 +181,8 @@ static void read_launch(bgtask_task *task) {
             launch->checkpoint = take_bytes(frame.body, &launch->checkpoint_length);
         else if (is_known && frame.kind == MESSAGE_PROGRAM && task->program == NULL)
             task->program = take_bytes(frame.body, &task->program_length);
+        else if (is_known && frame.kind == MESSAGE_COMMAND && task->command.bytes == NULL)
+            task->command = take_message(frame.body);
         else if (is_known && frame.kind == MESSAGE_CONDITIONS)
             conditions_take(task, frame.body);
         else
@@ -183,7 +195,7 @@ static void read_launch(bgtask_task *task) {
 /* Asks the library for its plugin struct. Ends the process if there is none, or if it cannot be used. */
 static const bgtask_plugin *find_plugin(void *library) {
     if (library == NULL)
-        refuse("the launch has neither a library nor a call program");
+        refuse("the launch has no library, no call program and no command");
     const bgtask_plugin *(*entry)(void) =
         (const bgtask_plugin *(*)(void))dlsym(library, "bgtask_plugin_entry");
     if (entry == NULL)
@@ -256,12 +268,16 @@ void task_run(void *library, int64_t since) {
     if (!sandbox_enter_launch(task->ruleset))
         refuse("the sandbox can't be applied: landlock_restrict_self");
     crash_prepare();
-    const bgtask_plugin *plugin = task->program == NULL ? find_plugin(library) : NULL;
-    if (task->program != NULL) {
-        const char *finding = call_prepare(task, &host_table, task->program, task->program_length);
-        if (finding != NULL)
-            refuse(finding);
-    }
+    const bgtask_plugin *plugin = NULL;
+    const char *why = NULL;
+    if (task->command.bytes != NULL)
+        why = command_prepare(task, &host_table, task->command);
+    else if (task->program != NULL)
+        why = call_prepare(task, &host_table, task->program, task->program_length);
+    else
+        plugin = find_plugin(library);
+    if (why != NULL)
+        refuse(why);
     control_start(task);
 
     struct frame_writer *writer = report_begin(MESSAGE_READY);
@@ -279,6 +295,8 @@ void task_run(void *library, int64_t since) {
     pthread_mutex_unlock(&task->lock);
     if (plugin != NULL)
         plugin->run(task, &host_table);
+    else if (task->command.bytes != NULL)
+        command_run();
     else
         call_run();
     finish(task);

@@ -39,7 +39,7 @@ public struct PluginMessage: Codable, Equatable, Sendable {
         manifest = handler.manifestPath
         tasks = handler.manifest.tasks.map { task in
             var message = PluginTaskMessage(task)
-            if task.call == nil, handler.manifest.library == nil { message.runs = "client" }
+            if !task.hasOwnProgram, handler.manifest.library == nil { message.runs = "client" }
             return message
         }
         library = handler.manifest.library
@@ -115,7 +115,7 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
         kind = task.kind
         requiresExternalPower = task.requiresExternalPower
         requiresNetworkConnectivity = task.requiresNetworkConnectivity
-        runs = task.call == nil ? "library" : "call"
+        runs = task.command != nil ? "command" : task.call != nil ? "call" : "library"
         graceSeconds = task.limits.lease.gracePeriod.inSeconds
         memoryBytes = task.limits.memory.bytes
         leaseSeconds = task.limits.lease.duration?.inSeconds

@@ -12,6 +12,7 @@ struct NewCommand: ParsableCommand {
               swift: a Swift package that uses Apple's BackgroundTasks API
               c: one C file that uses bgtask.h
               call: only a manifest, which calls functions of an installed library
+              command: only a manifest, which contains a shell script or names a program
 
             The command never overwrites a file. A Swift plugin depends on the SDK package: the one of --sdk, else of \
             $BGTASK_SDK, else the one that is installed beside this program.
@@ -20,9 +21,10 @@ struct NewCommand: ParsableCommand {
               bgtask new c hello
               bgtask new swift Feed --bundle com.example.feed
               bgtask new call greeter --directory ~/jobs/greeter
+              bgtask new command backup --bundle com.example.backup
             """)
 
-    @Argument(help: "The template: swift, c or call.")
+    @Argument(help: "The template: swift, c, call or command.")
     var template: PluginTemplate
 
     @Argument(help: "The name of the plugin: a letter, then letters, digits, _ and, except in Swift, -.")

@@ -55,7 +55,7 @@ struct IdentifierCheck {
     private func unregistered(_ declared: DeclaredTask) -> ManifestProblem? {
         let isRegistered = [TaskKind.appRefresh, .processing, .continuedProcessing].contains(
             declared.task.kind)
-        guard isRegistered, declared.task.call == nil else { return nil }
+        guard isRegistered, !declared.task.hasOwnProgram else { return nil }
         let registrations = uses.filter { $0.role == .registration }
         guard !registrations.contains(where: { declared.isNamed($0.name) }) else { return nil }
         let isSure = registrations.allSatisfy {

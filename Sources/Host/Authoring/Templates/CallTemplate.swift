@@ -3,7 +3,9 @@ extension TemplateNames {
     var callFiles: [TemplateFile] {
         [
             TemplateFile(path: "\(name).yaml", text: callManifest),
-            TemplateFile(path: "Makefile", text: callMakefile),
+            TemplateFile(
+                path: "Makefile",
+                text: lintMakefile(checks: "its grammar, and that the library has the functions")),
             TemplateFile(path: "README.md", text: callReadme),
         ]
     }
@@ -25,9 +27,10 @@ extension TemplateNames {
         """
     }
 
-    private var callMakefile: String {
+    /// The Makefile of a job that is only a manifest.
+    func lintMakefile(checks: String) -> String {
         """
-        # make test checks the manifest: its grammar, and that the library has the functions.
+        # make test checks the manifest: \(checks).
         BGTASK ?= \(bgtask)
 
         .PHONY: all test

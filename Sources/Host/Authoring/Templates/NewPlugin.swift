@@ -44,6 +44,8 @@ public struct NewPlugin: Sendable {
             files = names.cFiles(header: try installation.header())
         case .call:
             files = names.callFiles
+        case .command:
+            files = names.commandFiles
         case .swift:
             files = names.swiftFiles(sdk: try installation.sdk(given: sdk))
         }

@@ -6,6 +6,8 @@ public enum PluginTemplate: String, CaseIterable, Sendable {
     case c
     /// Only a manifest, which calls functions of an installed library.
     case call
+    /// Only a manifest, which contains a shell script.
+    case command
 }
 
 /// The names that are filled into the template of a new plugin.

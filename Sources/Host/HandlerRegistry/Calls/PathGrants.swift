@@ -60,7 +60,7 @@ struct PathGrants {
             let keys = parts.compactMap { if case .key(let key) = $0 { String(key) } else { nil } }
             // The key belongs to another task of the manifest, so this grant does not apply to this task.
             guard keys.allSatisfy({ task.payload[$0] != nil }) else { continue }
-            let path = try Self.expandHome(payload.fill(template), of: template, subject)
+            let path = try HomePath.expand(payload.fill(template), of: template, subject)
             let real =
                 keys.isEmpty ? try resolve(path) : try resolve(path, asGrant: template, keys: keys, parts)
             grants.append(Grant(template: template, realPath: real, isWrite: isWrite))
@@ -112,7 +112,7 @@ struct PathGrants {
         guard case .plain(let before) = parts.first, let slash = before.lastIndex(of: "/") else {
             return real
         }
-        let base = try resolve(Self.expandHome(String(before[...slash]), of: template, subject))
+        let base = try resolve(HomePath.expand(String(before[...slash]), of: template, subject))
         guard PathWalk.isInside(real, base) else {
             throw refusal(
                 "\(asked), which is \(real.shortened(to: 300)) when links are followed, outside of \(base)",
@@ -138,19 +138,6 @@ struct PathGrants {
         } catch {
             throw refusal("'\(path.shortened(to: 300))' can't be followed: \(error)", "Submit another path")
         }
-    }
-
-    private static func expandHome(
-        _ path: String, of template: String, _ subject: String
-    ) throws(SubmissionError) -> String {
-        guard template == "~" || template.hasPrefix("~/") else { return path }
-        guard let home = ProcessFacts.environment("HOME"), home.hasPrefix("/") else {
-            throw SubmissionError(
-                code: .invalidRequest, subject: subject,
-                finding: "the manifest grants '\(template)', but the host has no home directory",
-                remedy: "Start the host with HOME set, or write the full path")
-        }
-        return home + path.dropFirst()
     }
 
     private func refusal(_ finding: String, _ remedy: String) -> SubmissionError {

@@ -5,8 +5,9 @@ public import TaskModel
 extension Manifest {
     /// Checks that a payload fits the manifest: its keys, its paths, and the size of the resulting call.
     ///
-    /// For a task with `call:`, keys that the manifest does not declare are errors; for other tasks, they are
-    /// ignored. Callable from any thread. Reads directories and links to resolve paths.
+    /// For a task with `call:` or `command:`, keys that the manifest does not declare are errors, unless the
+    /// command reads the payload; for other tasks, they are ignored. Callable from any thread. Reads
+    /// directories and links to resolve paths.
     ///
     /// - Parameters:
     ///   - payload: JSON text; `nil` if the request has none.
@@ -22,18 +23,18 @@ extension Manifest {
         _ = try encodeProgram(payload: payload, for: identifier, dataDirectory: dataDirectory)
     }
 
-    /// Encodes the task's call for the runner, with the values of the payload.
+    /// Encodes the task's call or command for the runner, with the values of the payload.
     ///
     /// - Parameters:
     ///   - payload: JSON text; `nil` if the request has none.
     ///   - identifier: The identifier of the request.
     ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it does not exist yet.
-    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` if the task has
-    ///   no `call:`.
+    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` if the handler
+    ///   of the library runs.
     /// - Throws: ``SubmissionError``, as `checkPayload` does.
     public func encodeProgram(
         payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
-    ) throws(SubmissionError) -> [UInt8]? {
+    ) throws(SubmissionError) -> LaunchProgram? {
         try resolve(payload: payload, for: identifier, dataDirectory: dataDirectory).program
     }
 
@@ -47,7 +48,7 @@ extension Manifest {
     /// - Throws: ``SubmissionError``, as `checkPayload` does.
     public func resolve(
         payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
-    ) throws(SubmissionError) -> (program: [UInt8]?, grants: ResolvedGrants) {
+    ) throws(SubmissionError) -> (program: LaunchProgram?, grants: ResolvedGrants) {
         guard let task = declaration(for: identifier) else {
             throw SubmissionError(
                 code: .notPermitted, subject: identifier.rawValue,
@@ -57,11 +58,20 @@ extension Manifest {
         let decoded = try Payload(payload, subject: identifier.rawValue)
         try task.check(decoded, identifier)
         let grants = try PathGrants(sandbox, task: task, payload: decoded, dataDirectory: dataDirectory)
+        if let command = task.command {
+            var resolver = CommandResolver(subject: identifier, payload: decoded)
+            let start = try resolver.resolve(command, dataDirectory: dataDirectory)
+            for path in resolver.paths { try grants.check(path) }
+            try CommandCheck.requireTrust(in: start, identifier)
+            var resolved = grants.resolved
+            if let program = CommandResolver.grant(for: start) { resolved.files.read.append(program) }
+            return (.command(start), resolved)
+        }
         guard let call = task.call else { return (nil, grants.resolved) }
         var encoder = CallProgramEncoder(subject: identifier.rawValue, payload: decoded)
         let program = try encoder.encode(call)
         for path in encoder.paths { try grants.check(path) }
-        return (program, grants.resolved)
+        return (.call(program), grants.resolved)
     }
 }
 
@@ -88,8 +98,9 @@ extension TaskDeclaration {
                 findings.append("'\(key)' (\(type.rawValue)) is missing")
             }
         }
-        // A handler in a plugin may read undeclared keys; a call can't.
-        if call != nil {
+        // A handler in a plugin may read undeclared keys, and so may a command that reads the payload; others
+        // can't.
+        if hasOwnProgram, command?.input != .payload {
             for key in decoded.values.keys.sorted() where payload[key] == nil {
                 findings.append("the manifest declares no key '\(key.shortened)' for this task")
             }

@@ -154,7 +154,8 @@ struct ConditionReader {
 
 extension YAMLNode {
     /// The text of a scalar; numbers and words are kept as written, because they are compared as text.
-    fileprivate func plainText(_ what: String, _ problems: ProblemList) -> String? {
+    /// The text of a scalar; a word for true or false must be in quotation marks.
+    func plainText(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
             problems.error(place, "\(what) must be text or a number, found \(found)", nil)
             return nil

@@ -12,6 +12,8 @@ struct ReadManifest {
     var taskPlaces: [Place]
     /// The positions of each task's `call:`; `nil` for a task without one.
     var callPlaces: [CallPlaces?]
+    /// The positions of each task's `command:`; `nil` for a task without one.
+    var commandPlaces: [CommandPlaces?] = []
     /// The positions of each task's required conditions.
     var conditionPlaces: [[Place]] = []
     /// The positions of each task's further constraints.
@@ -55,7 +57,10 @@ struct ManifestReader {
         checkIdentifiers(tasks)
         var payloadKeys: [String: PayloadType] = [:]
         for task in tasks { payloadKeys.merge(task.declaration.payload) { left, _ in left } }
-        let sandbox = SandboxReader(payload: payloadKeys, problems: problems).sandbox(fields["sandbox"])
+        let sandbox = SandboxReader(
+            payload: payloadKeys, hasCommand: tasks.contains { $0.declaration.command != nil },
+            problems: problems
+        ).sandbox(fields["sandbox"])
         let pendingLimits = pendingLimits(fields["pending"])
         guard let bundle else { return nil }
         var manifest = Manifest(
@@ -65,7 +70,8 @@ struct ManifestReader {
         return ReadManifest(
             manifest: manifest, bundlePlace: fields["bundle"]?.place, libraryPlace: fields["library"]?.place,
             taskPlaces: tasks.map(\.place),
-            callPlaces: tasks.map(\.callPlaces), conditionPlaces: tasks.map(\.conditionPlaces),
+            callPlaces: tasks.map(\.callPlaces), commandPlaces: tasks.map(\.commandPlaces),
+            conditionPlaces: tasks.map(\.conditionPlaces),
             constraintPlaces: tasks.map(\.constraintPlaces))
     }
 

@@ -5,14 +5,26 @@ import TaskModel
 struct SandboxReader {
     /// The payload keys that any task of the manifest declares, with their types.
     let payload: [String: PayloadType]
+    /// Whether a task of the manifest has a `command:`, so that the tasks may start processes.
+    let hasCommand: Bool
     let problems: ProblemList
 
     func sandbox(_ node: YAMLNode?) -> SandboxDeclaration {
         var sandbox = SandboxDeclaration()
         let keys = ["network", "read", "write", "subprocesses", "devices", "environment", "gpu"]
-        guard let node, let fields = Fields(node, "sandbox", keys: keys, problems) else { return sandbox }
+        guard let node, let fields = Fields(node, "sandbox", keys: keys, problems) else {
+            sandbox.subprocesses = hasCommand
+            return sandbox
+        }
         sandbox.network = fields["network"].flatMap(network)
-        sandbox.subprocesses = fields["subprocesses"]?.bool("subprocesses", problems) ?? false
+        let subprocesses = fields["subprocesses"]?.bool("subprocesses", problems)
+        if hasCommand, subprocesses == false {
+            problems.error(
+                fields["subprocesses"]?.place,
+                "a manifest with a 'command' can't have 'subprocesses: false', because a command is a process",
+                "Remove it")
+        }
+        sandbox.subprocesses = hasCommand || subprocesses ?? false
         sandbox.gpu = fields["gpu"]?.bool("gpu", problems)
         var grants: [(path: String, place: Place)] = []
         for node in fields["read"]?.items("read", problems) ?? [] {
@@ -112,13 +124,7 @@ struct SandboxReader {
 
     private func variable(_ node: YAMLNode) -> String? {
         guard let name = node.text("a variable of environment", problems) else { return nil }
-        let isName =
-            !name.utf8.isEmpty && name.utf8.count <= 128
-            && name.utf8.enumerated().allSatisfy { index, byte in
-                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF) || byte == UInt8(ascii: "_")
-                    || (index > 0 && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte))
-            }
-        guard isName else {
+        guard EnvironmentName.isName(name) else {
             problems.error(
                 node.place, "not a valid variable name: '\(name.shortened)'",
                 "Name a variable, such as SSL_CERT_FILE; its value comes from the host's environment")

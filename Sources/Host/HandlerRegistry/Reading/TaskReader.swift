@@ -7,6 +7,7 @@ struct ReadTask {
     var declaration: TaskDeclaration
     var place: Place
     var callPlaces: CallPlaces?
+    var commandPlaces: CommandPlaces?
     var conditionPlaces: [Place] = []
     var constraintPlaces = ConstraintPlaces()
 }
@@ -36,7 +37,7 @@ struct TaskReader {
         [
             "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "network",
             "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity",
-            "prefetch", "call",
+            "prefetch", "call", "command",
         ] + ConstraintsReader.keys
 
     /// Reads one task; returns `nil` if it can't be used at all, after a problem has been reported.
@@ -47,10 +48,16 @@ struct TaskReader {
         let kind = fields.required("kind", "a task", problems).flatMap(kind)
         let payload = fields["payload"].map(payload) ?? [:]
         let call = fields["call"].flatMap { CallReader(payload: payload, problems: problems).program($0) }
-        if !hasLibrary, fields["call"] == nil {
+        let command = fields["command"].flatMap {
+            CommandReader(payload: payload, problems: problems).command($0)
+        }
+        if fields["call"] != nil, let node = fields["command"] {
+            problems.error(node.place, "'command' can't be used with 'call'", "Remove one of them")
+        }
+        if !hasLibrary, fields["call"] == nil, fields["command"] == nil {
             if !isClient {
                 problems.error(
-                    node.place, "nothing runs this task: it has neither 'library' nor 'call'",
+                    node.place, "nothing runs this task: it has no 'library', no 'call' and no 'command'",
                     "Add one of them, or 'client: true' if a process registers its own handlers")
             } else if let schedule = fields["schedule"] {
                 problems.error(
@@ -94,8 +101,10 @@ struct TaskReader {
             RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
         }
         declaration.call = call?.program
+        declaration.command = command?.program
         return ReadTask(
             declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
+            commandPlaces: command?.places,
             conditionPlaces: conditions.map(\.place), constraintPlaces: constraintPlaces)
     }
 

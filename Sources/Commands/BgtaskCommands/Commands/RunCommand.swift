@@ -1,0 +1,147 @@
+import ArgumentParser
+import Authoring
+import ControlClient
+import ControlWire
+import LinuxSystem
+import TaskModel
+
+struct RunCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Runs a program as a job, without a plugin.",
+        discussion: """
+            The command writes a manifest for the program into the manifests directory of the host, submits a \
+            request, follows it and shows the output of the program. With --every or --at, the host makes the \
+            requests from then on, and the command returns at once.
+
+            The program can read the present directory, the system's programs and libraries, and what --read \
+            names; it can write to its own data directory (its HOME), and to what --write names. Without \
+            --internet, it has no network.
+
+            The manifest stays. To run the job again, use 'bgtask submit' with the identifier that this command \
+            prints; to remove the job, remove the file.
+
+            Examples:
+              bgtask run -- ./report.sh
+              bgtask run --power --idle --write /mnt/backup -- /usr/bin/rsync -a . /mnt/backup/photos
+              bgtask run --every 1d --power --internet --name mirror -- /usr/local/bin/mirror-feed
+              bgtask run --at 02:30 -- /usr/bin/find /srv -name '*.tmp' -delete
+            """)
+
+    @Option(help: "The name of the job: letters, digits and -. The default is the name of the program.")
+    var name: String?
+
+    @Flag(
+        name: [.customLong("power"), .customLong("external-power")],
+        help: "Run only while external power is connected.")
+    var power = false
+
+    @Flag(help: "Run only while the user is idle.")
+    var idle = false
+
+    @Flag(help: "Run only while a network is connected.")
+    var network = false
+
+    @Flag(help: "Let the program use the network.")
+    var internet = false
+
+    @Option(help: ArgumentHelp("A file or directory that the program can read.", valueName: "path"))
+    var read: [String] = []
+
+    @Option(help: ArgumentHelp("A directory to which the program can write.", valueName: "path"))
+    var write: [String] = []
+
+    @Option(help: ArgumentHelp("Run repeatedly, after this time, such as 6h or 1d.", valueName: "time"))
+    var every: String?
+
+    @Option(help: ArgumentHelp("Run at these dates, such as 02:30 or 'Mon 09:00'.", valueName: "dates"))
+    var at: String?
+
+    @Flag(help: "Return when the request is stored, without following it.")
+    var detach = false
+
+    @Argument(
+        parsing: .postTerminator,
+        help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
+    var words: [String] = []
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if words.isEmpty {
+            throw ValidationError("There is no program. Give it after --: bgtask run -- ./report.sh")
+        }
+        if every != nil, at != nil { throw ValidationError("Use --every or --at, but not both.") }
+        for path in read + write where !path.hasPrefix("/") && !path.hasPrefix("~/") {
+            throw ValidationError("Not an absolute path: '\(Printable.text(path))'. Begin it with / or ~/.")
+        }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let manifest = try self.manifest(console)
+        let directory = try await client.configuration().values.first { $0.key == "paths.manifests" }?.value
+        guard let directory, !directory.isEmpty else {
+            throw ValidationError("The host does not say where its manifests are. Start a newer bgtaskd.")
+        }
+        var path = ""
+        try console.authoring { path = try manifest.write(to: directory) }
+        let identifier = try TaskIdentifier(manifest.identifier)
+        if manifest.timing != nil {
+            return try console.json
+                ? console.print(json: Written(identifier: identifier, manifest: path))
+                : console.line("The host runs \(identifier) by the schedule in \(path)")
+        }
+        let events = detach ? nil : try await client.events()
+        let acceptance = try await client.submit(SubmissionMessage(identifier: identifier))
+        let request = acceptance.request.request
+        if !console.json { try console.line("\(request) \(identifier) is pending; its manifest is \(path)") }
+        guard let events else {
+            if console.json { try console.print(json: acceptance) }
+            return
+        }
+        let watch = RequestWatch(
+            client: client, console: console, events: events, request: request, identifier: identifier)
+        do {
+            try await watch.follow()
+        } catch let code as ExitCode {
+            try await showOutput(of: request, client, console)
+            throw code
+        }
+        try await showOutput(of: request, client, console)
+    }
+
+    private func manifest(_ console: Console) throws -> CommandManifest {
+        var made: CommandManifest?
+        try console.authoring {
+            var manifest = try CommandManifest(
+                words, name: name, directory: try DirectoryTree.realPath(of: "."))
+            manifest.read = read
+            manifest.write = write
+            manifest.usesNetwork = internet
+            manifest.requiresExternalPower = power
+            manifest.requiresNetwork = network
+            manifest.requiresIdle = idle
+            manifest.timing = every.map(CommandManifest.Timing.every) ?? at.map(CommandManifest.Timing.at)
+            made = manifest
+        }
+        guard let made else { throw ExitCode(1) }
+        return made
+    }
+
+    /// Shows what the last launch of a request wrote to its standard output and standard error.
+    private func showOutput(
+        of request: RequestID, _ client: ControlClient, _ console: Console
+    ) async throws {
+        guard !console.json, let launch = try? await client.request(request).launches.last?.launch,
+            let lines = try? await client.launch(launch).log
+        else { return }
+        for line in lines where line.source == .standardOutput || line.source == .standardError {
+            try console.line(Printable.text(line.message))
+        }
+    }
+}
+
+/// What `run --every --json` prints.
+private struct Written: Encodable {
+    var identifier: TaskIdentifier
+    var manifest: String
+}

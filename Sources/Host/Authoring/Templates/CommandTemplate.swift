@@ -1,0 +1,53 @@
+extension TemplateNames {
+    /// The files of a job that is a program or a shell script.
+    var commandFiles: [TemplateFile] {
+        [
+            TemplateFile(path: "\(name).yaml", text: commandManifest),
+            TemplateFile(
+                path: "Makefile", text: lintMakefile(checks: "its grammar, and that its programs exist")),
+            TemplateFile(path: "README.md", text: commandReadme),
+        ]
+    }
+
+    private var commandManifest: String {
+        """
+        # A job that is a program. Documentation/Command.md has all keys.
+        apiVersion: bgtask/v1
+        bundle: \(bundle)
+        modes: [processing]
+        tasks:
+          - identifier: \(bundle).command
+            kind: processing
+            command:
+              # One program: run: [/usr/bin/rsync, -a, /srv/a, /srv/b]
+              script: |
+                echo "Hello from \(name), attempt $BGTASK_ATTEMPT"
+                echo "progress 1 2 half done" >&$BGTASK_CONTROL
+                sleep 1
+                echo "progress 2 2 done" >&$BGTASK_CONTROL
+
+        """
+    }
+
+    private var commandReadme: String {
+        """
+        # \(name)
+
+        A background task for bgtask that is a shell script: `\(name).yaml` contains it.
+
+        ```
+        make test     # checks the manifest
+        bgtask dev    # runs the task in a private host
+        ```
+
+        `make test` uses the `bgtask` that created these files. For another one, write `make test BGTASK=PATH`.
+        To install the task, copy `\(name).yaml` into the manifests directory of the host, which
+        `bgtask config show paths` prints. Then start it:
+
+        ```
+        bgtask launch \(bundle).command --wait
+        ```
+
+        """
+    }
+}

@@ -1,0 +1,358 @@
+/* Runs a command from its start to the completion of the task: starts the program, obeys its lines, stops it
+ * when the launch expires, and makes an outcome of its exit. */
+#include "command.h"
+
+#include "process.h"
+#include "task_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static struct {
+    bgtask_task *task;
+    const bgtask_host *host;
+    char **words; /* The program as the manifest names it, and its arguments. */
+    char program[PATH_MAX];
+    char directory[PATH_MAX];
+    char expired[PATH_MAX]; /* The file that exists as soon as the launch expires. */
+    const uint8_t *success; /* The exit statuses that mean success, one byte each. */
+    size_t success_count;
+    int stop_signal;
+    bool stops_group;
+    bool reads_payload;
+
+    pthread_mutex_t lock; /* Guards the members below: the control thread stops the program. */
+    pid_t process;        /* 0 while the program does not run. */
+    bool is_stopping;
+} command = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* MARK: Expiration */
+
+static void send_stop_signal(void) {
+    if (command.process > 0)
+        kill(command.stops_group ? -command.process : command.process, command.stop_signal);
+}
+
+/* Writes the reason and the remaining milliseconds, for scripts that look for the file instead of handling
+ * the signal. */
+static void write_expired(const bgtask_expiration *expiration) {
+    int file = open(command.expired, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return;
+    int64_t left = (expiration->deadline_nanoseconds - now_nanoseconds()) / 1000000;
+    dprintf(file, "%s %lld\n", expiration->reason, (long long)(left > 0 ? left : 0));
+    close(file);
+}
+
+/* Called on the control thread when the launch expires. */
+static void expire(bgtask_task *task, const bgtask_expiration *expiration, void *context) {
+    (void)task;
+    (void)context;
+    write_expired(expiration);
+    pthread_mutex_lock(&command.lock);
+    command.is_stopping = true;
+    send_stop_signal();
+    pthread_mutex_unlock(&command.lock);
+}
+
+/* MARK: Preparing */
+
+static char finding[PATH_MAX + 512];
+
+/* Returns all texts with a tag as a list that ends with NULL; NULL if there is no memory. */
+static char **list_of(struct body body, uint8_t wanted) {
+    size_t count = 0;
+    uint8_t tag;
+    struct value value;
+    for (size_t at = 0; body_next(body, &at, &tag, &value);)
+        count += tag == wanted;
+    char **texts = calloc(count + 1, sizeof(*texts));
+    size_t filled = 0;
+    for (size_t at = 0; texts != NULL && body_next(body, &at, &tag, &value);)
+        if (tag == wanted && (texts[filled++] = strndup((const char *)value.bytes, value.length)) == NULL)
+            return NULL;
+    return texts;
+}
+
+/* Sets the variables that every command gets, and those of the manifest. */
+static bool set_environment(const bgtask_launch *launch, char **variables) {
+    char text[PATH_MAX];
+    struct {
+        const char *name;
+        const char *format;
+        long long number;
+    } numbers[] = {{"BGTASK_LAUNCH", "L%lld", (long long)launch->launch_id},
+                   {"BGTASK_REQUEST", "R%lld", (long long)launch->request_id},
+                   {"BGTASK_ATTEMPT", "%lld", (long long)launch->attempt},
+                   {"BGTASK_CONTROL", "%lld", COMMAND_CONTROL}};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        snprintf(text, sizeof(text), numbers[i].format, numbers[i].number);
+        if (setenv(numbers[i].name, text, 1) != 0)
+            return false;
+    }
+    if (setenv("BGTASK_IDENTIFIER", launch->identifier, 1) != 0 ||
+        setenv("BGTASK_BUNDLE", launch->bundle, 1) != 0 || setenv("BGTASK_EXPIRED", command.expired, 1) != 0)
+        return false;
+    for (size_t i = 0; variables[i] != NULL; i++)
+        if (putenv(variables[i]) != 0)
+            return false;
+    return true;
+}
+
+/* Writes the checkpoint of the last attempt to a file, which BGTASK_CHECKPOINT then names. */
+static bool write_checkpoint(const bgtask_launch *launch) {
+    if (launch->checkpoint == NULL)
+        return true;
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/.bgtask-checkpoint", launch->temporary_directory);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    size_t done = 0;
+    ssize_t count = 0;
+    while (done < launch->checkpoint_length && count >= 0) {
+        count = write(file, (const char *)launch->checkpoint + done, launch->checkpoint_length - done);
+        done += count > 0 ? (size_t)count : 0;
+    }
+    close(file);
+    return count >= 0 && setenv("BGTASK_CHECKPOINT", path, 1) == 0;
+}
+
+/* Looks for a program without a slash in the directories of PATH. */
+static bool find_program(const char *name) {
+    if (strchr(name, '/') != NULL) {
+        snprintf(command.program, sizeof(command.program), "%s", name);
+        return true;
+    }
+    const char *path = getenv("PATH");
+    for (const char *at = path; at != NULL && *at != 0;) {
+        size_t length = strcspn(at, ":");
+        snprintf(command.program, sizeof(command.program), "%.*s/%s", (int)length, at, name);
+        struct stat status;
+        if (length > 0 && stat(command.program, &status) == 0 && S_ISREG(status.st_mode) &&
+            access(command.program, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    snprintf(finding, sizeof(finding),
+             "there is no program '%.200s' in %.1000s. Name it by its path, or install it", name,
+             path != NULL ? path : "PATH, which is not set");
+    return false;
+}
+
+static const char *check_program(void) {
+    struct stat status;
+    if (stat(command.program, &status) != 0)
+        snprintf(finding, sizeof(finding), "the program '%s' can't be found: %s%s", command.program,
+                 strerror(errno), errno == EACCES ? ". Add its directory to 'read' of the sandbox" : "");
+    else if (!S_ISREG(status.st_mode))
+        snprintf(finding, sizeof(finding), "the program '%s' is not a file", command.program);
+    else if (access(command.program, X_OK) != 0)
+        snprintf(finding, sizeof(finding), "the program '%s' is not executable: chmod +x makes it so",
+                 command.program);
+    else if (stat(command.directory, &status) != 0)
+        snprintf(finding, sizeof(finding), "the directory '%s' can't be used: %s", command.directory,
+                 strerror(errno));
+    else
+        return NULL;
+    return finding;
+}
+
+const char *command_prepare(bgtask_task *task, const bgtask_host *host, struct body message) {
+    const bgtask_launch *launch = host->launch(task);
+    command.task = task;
+    command.host = host;
+    command.words = list_of(message, 1);
+    char **variables = list_of(message, 2);
+    char *directory = body_text(message, 3);
+    struct value success = {0};
+    body_find(message, 5, &success);
+    command.success = success.bytes;
+    command.success_count = success.length;
+    command.reads_payload = body_number(message, 4, 0) != 0;
+    command.stop_signal = (int)body_number(message, 6, SIGTERM);
+    command.stops_group = body_number(message, 7, 0) != 0;
+    if (command.words == NULL || command.words[0] == NULL || variables == NULL || directory == NULL)
+        return "the command from the host is incomplete, or there is no memory for it";
+    snprintf(command.directory, sizeof(command.directory), "%s", directory);
+    free(directory);
+    snprintf(command.expired, sizeof(command.expired), "%s/.bgtask-expired", launch->temporary_directory);
+    if (!set_environment(launch, variables) || !write_checkpoint(launch)) {
+        snprintf(finding, sizeof(finding), "the command can't be prepared: %s", strerror(errno));
+        return finding;
+    }
+    if (!find_program(command.words[0]))
+        return finding;
+    const char *why = check_program();
+    if (why != NULL)
+        return why;
+    // Processes whose parent has ended become children of this one, so that it can wait for all of them.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    // The handler must be set before *ready* is sent, because an expire frame may follow immediately.
+    host->set_expiration_handler(task, expire, NULL);
+    return NULL;
+}
+
+/* MARK: The program */
+
+/* Returns a descriptor with the payload for standard input, or with nothing. */
+static int open_input(const bgtask_launch *launch) {
+    if (!command.reads_payload || launch->payload == NULL)
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int file = memfd_create("payload", MFD_CLOEXEC);
+    if (file >= 0 && write(file, launch->payload, launch->payload_length) != (ssize_t)launch->payload_length) {
+        close(file);
+        return -1;
+    }
+    if (file >= 0)
+        lseek(file, 0, SEEK_SET);
+    return file;
+}
+
+/* Starts the program in a process group of its own. Returns 0, or an errno. */
+static int start(int input, int control) {
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, control, COMMAND_CONTROL);
+    posix_spawn_file_actions_addchdir_np(&files, command.directory);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    pid_t process = 0;
+    int code = posix_spawn(&process, command.program, &files, &attributes, command.words, environ);
+    if (code == 0)
+        command.process = process;
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return code;
+}
+
+/* Takes the exit statuses of all children that have ended. Returns whether the program is one of them. */
+static bool reap(int *status) {
+    bool has_ended = false;
+    siginfo_t child;
+    for (;;) {
+        child.si_pid = 0;
+        if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 || child.si_pid == 0)
+            return has_ended;
+        // Once the child is reaped, another process may get its number, so no signal may follow.
+        pthread_mutex_lock(&command.lock);
+        int ended;
+        if (waitpid(child.si_pid, &ended, 0) == command.process) {
+            *status = ended;
+            command.process = 0;
+            has_ended = true;
+        }
+        pthread_mutex_unlock(&command.lock);
+    }
+}
+
+/* Obeys the program's lines until the program ends. */
+static int wait_for_end(int control, int children) {
+    struct command_lines lines;
+    bool has_lines = command_lines_begin(&lines), has_ended = false;
+    struct pollfd sources[2] = {{.fd = children, .events = POLLIN},
+                                {.fd = has_lines ? control : -1, .events = POLLIN}};
+    int status = 0;
+    while (!has_ended) {
+        poll(sources, 2, -1);
+        if (sources[0].revents != 0) {
+            struct signalfd_siginfo news;
+            while (read(children, &news, sizeof(news)) > 0)
+                continue;
+            has_ended = reap(&status);
+        }
+        // After the program's end, too: its last lines may still be in the pipe.
+        if ((sources[1].revents != 0 || has_ended) && sources[1].fd >= 0 &&
+            !command_lines_read(&lines, control, command.task, command.host))
+            sources[1].fd = -1;
+    }
+    free(lines.bytes);
+    return status;
+}
+
+/* MARK: The outcome */
+
+static void complete(int status) {
+    pthread_mutex_lock(&command.lock);
+    bool is_stopping = command.is_stopping;
+    pthread_mutex_unlock(&command.lock);
+    char text[256];
+    if (WIFSIGNALED(status)) {
+        snprintf(text, sizeof(text), "the program was ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    } else {
+        int code = WEXITSTATUS(status);
+        if (memchr(command.success, code, command.success_count) != NULL) {
+            command.host->complete(command.task, 1, NULL);
+            return;
+        }
+        snprintf(text, sizeof(text), "the program ended with exit status %d", code);
+    }
+    // A program that was asked to stop has not failed. Without a completion, the host puts the request back.
+    if (is_stopping)
+        command.host->log(command.task, BGTASK_LOG_INFO, text);
+    else
+        command.host->complete(command.task, 0, text);
+}
+
+static void fail(const char *step, int code) {
+    snprintf(finding, sizeof(finding), "%s '%s': %s%s", step, command.program, strerror(code),
+             code == EACCES ? ". The sandbox must permit to read the program and its interpreter" : "");
+    command.host->complete(command.task, 0, finding);
+}
+
+void command_run(void) {
+    // SIGCHLD is read from a descriptor.
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    int children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    int control[2], input = open_input(command.host->launch(command.task));
+    if (children < 0 || input < 0 || pipe2(control, O_CLOEXEC) != 0)
+        return fail("there are no descriptors for the program", errno);
+    fcntl(control[0], F_SETFL, O_NONBLOCK);
+    pthread_mutex_lock(&command.lock);
+    int code = command.is_stopping ? ECANCELED : start(input, control[1]);
+    pthread_mutex_unlock(&command.lock);
+    close(control[1]);
+    close(input);
+    if (code == ECANCELED)
+        return command.host->complete(command.task, 0, "stopped before the program was started");
+    if (code != 0)
+        return fail("the system can't start the program", code);
+    int status = wait_for_end(control[0], children);
+    // The processes that a stopped program has started get the signal, too, or end by themselves; the host
+    // kills them at the deadline. Without an expiration, the host ends them when the task has completed.
+    pthread_mutex_lock(&command.lock);
+    bool is_stopping = command.is_stopping;
+    pthread_mutex_unlock(&command.lock);
+    while (is_stopping && (waitpid(-1, NULL, 0) >= 0 || errno == EINTR))
+        continue;
+    complete(status);
+}

@@ -1,0 +1,41 @@
+/* Commands, which run the `command:` of a manifest: a program in a process of its own, which this process
+ * watches (Documentation/Command.md). */
+#ifndef BGTASK_RUNNER_COMMAND_H
+#define BGTASK_RUNNER_COMMAND_H
+
+#include "bgtask.h"
+#include "frames.h"
+
+/** The descriptor on which a command writes lines to the runner. A shell can write to it by `>&3`. */
+enum { COMMAND_CONTROL = 3 };
+
+/** Reads the *command* message, finds the program and sets the expiration handler. Returns NULL, or why the
+ *  program can't run. Called once, on the main thread, before the control thread starts and before *ready*
+ *  is sent; it corresponds to loading a plugin. `message` must stay valid. */
+const char *command_prepare(bgtask_task *task, const bgtask_host *host, struct body message);
+
+/** Starts the program, waits for its end and completes the task. It replaces the `run` function of a
+ *  plugin. */
+void command_run(void);
+
+/* command_lines.c */
+
+/** Lines that a command writes, in parts of any size. */
+struct command_lines {
+    char *bytes;         /**< What was read of the present line; room for COMMAND_LINE_MAX bytes and a NUL. */
+    size_t length;       /**< The number of these bytes. */
+    bool is_skipped;     /**< Whether the present line is too long, so that the rest of it is skipped. */
+    unsigned complaints; /**< How many lines were not understood. */
+};
+
+/** The length of the longest line: a checkpoint of BGTASK_BLOB_MAX bytes in base64. */
+#define COMMAND_LINE_MAX (BGTASK_BLOB_MAX / 3 * 4 + 64)
+
+/** Makes room for a line. Returns false if there is no memory. */
+bool command_lines_begin(struct command_lines *lines);
+
+/** Reads everything that the pipe contains, and obeys each complete line. Returns false at the end of the
+ *  pipe. The pipe must not block. */
+bool command_lines_read(struct command_lines *lines, int pipe, bgtask_task *task, const bgtask_host *host);
+
+#endif

@@ -1,0 +1,139 @@
+import Foundation
+import TaskHostTestSupport
+import Testing
+
+/// Programs and scripts as jobs, through a real host.
+@Suite(.system) struct CommandTests {
+    private static func manifest(_ command: String, more: String = "") -> String {
+        """
+        apiVersion: bgtask/v1
+        bundle: com.example.job
+        modes: [processing]
+        tasks:
+          - identifier: com.example.job.run
+            kind: processing
+            deviceActivity: ignore
+        \(more.isEmpty ? "" : more.split(separator: "\n").map { "    " + $0 + "\n" }.joined())    command:
+        \(command.split(separator: "\n").map { "      " + $0 }.joined(separator: "\n"))
+
+        """
+    }
+
+    private func start(_ command: String, more: String = "", grants: String = "") throws -> HostProcess {
+        let host = try HostProcess()
+        try (Self.manifest(command, more: more) + grants).write(
+            to: host.manifests.appendingPathComponent("job.yaml"), atomically: true, encoding: .utf8)
+        try host.start()
+        return host
+    }
+
+    private func log(_ host: HostProcess) -> String { host.run("logs", "com.example.job.run").output }
+
+    @Test func `a script runs with its variables, reports progress and succeeds`() throws {
+        let host = try start(
+            """
+            environment: {GREETING: "good ${payload.time}"}
+            script: |
+              echo "$GREETING from $PWD, attempt $BGTASK_ATTEMPT of $BGTASK_REQUEST"
+              echo "progress 1 4 first" >&$BGTASK_CONTROL
+              echo "progress 75% third" >&3
+              echo "log warning take care" >&3
+              echo "nonsense" >&3
+              test "$HOME" = "$PWD" && test -d "$TMPDIR" && test -z "$SECRET"
+            """, more: "payload: {time: string}")
+        // A shell would end the line at the semicolon, and run the rest.
+        let answer = host.run(
+            "submit", "com.example.job.run", "--wait", "--payload", #"{"time": "$(id); exit 9 '"}"#)
+        #expect(answer.status == 0, "\(answer) \(log(host))")
+        let row = try #require(try host.launches().first)
+        #expect(row["outcome"] as? String == "succeeded")
+        #expect((row["progress"] as? [String: Any])?["completed"] as? Int == 75)
+        let lines = log(host)
+        #expect(lines.contains("good $(id); exit 9 ' from"))
+        #expect(lines.contains("attempt 1 of R1"))
+        #expect(lines.contains("take care"))
+        #expect(lines.contains("ignored a line that the command wrote to descriptor 3"))
+        #expect(host.stop() == 0)
+        #expect(host.leftovers() == [])
+    }
+
+    @Test(
+        arguments: [
+            (#"run: [sh, -c, "exit 3"]"#, "failed", "the program ended with exit status 3"),
+            ("run: [sh, -c, \"exit 3\"]\nsuccess: [0, 3]", "succeeded", ""),
+            (#"run: [sh, -c, "kill -SEGV $$"]"#, "failed", "ended by signal 11"),
+            ("run: [no-such-program]", "failed", "there is no program 'no-such-program' in"),
+            ("run: [/usr/share/doc]", "failed", "the program '/usr/share/doc' is not a file"),
+            ("run: [/etc/hostname]", "failed", "'/etc/hostname'"),
+            ("script: cat /etc/shadow", "failed", "exit status 1"),
+        ])
+    func `the exit of a program decides the outcome`(_ command: String, _ outcome: String, _ message: String)
+        throws
+    {
+        let host = try start(command)
+        let answer = host.run("launch", "com.example.job.run", "--wait")
+        #expect((answer.status == 0) == (outcome == "succeeded"), "\(answer)")
+        let row = try #require(try host.launches().first)
+        #expect(row["outcome"] as? String == outcome)
+        #expect(message.isEmpty || (row["message"] as? String ?? "").contains(message), "\(row)")
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `the payload is standard input, and each word stays one word`() throws {
+        let host = try start(
+            """
+            run: [sh, -c, 'cat; echo "$# words, second is $2"', sh, one, "${payload.text}", three]
+            input: payload
+            """, more: "payload: {text: string}")
+        let answer = host.run(
+            "submit", "com.example.job.run", "--wait", "--payload", #"{"text": "a b  * c", "extra": 1}"#)
+        #expect(answer.status == 0, "\(answer) \(log(host))")
+        #expect(log(host).contains(#"{"text": "a b  * c", "extra": 1}"#))
+        #expect(log(host).contains("3 words, second is a b  * c"))
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `an expiring script stops, and the next attempt continues from its checkpoint`() throws {
+        let host = try start(
+            """
+            script: |
+              if [ -n "$BGTASK_CHECKPOINT" ]; then
+                  echo "continued from $(cat "$BGTASK_CHECKPOINT")"
+                  exit 0
+              fi
+              stop() { echo "stopped: $(cat "$BGTASK_EXPIRED")"; exit 75; }
+              trap stop TERM
+              echo "checkpoint $(echo 17 | base64 -w 0)" >&3
+              echo "progress 17 100" >&3
+              sleep 1000 &
+              wait
+            """, more: "requiresExternalPower: true")
+        #expect(host.run("conditions", "set", "power=external").status == 0)
+        #expect(host.run("submit", "com.example.job.run").status == 0)
+        try host.wait("the script reports progress") {
+            let row = try? host.launches().first
+            return (row?["progress"] as? [String: Any])?["completed"] as? Int == 17
+        }
+        #expect(host.run("conditions", "set", "power=battery:80%").status == 0)
+        try host.wait("the first launch has ended") {
+            (try? host.launches().last?["outcome"] as? String) == "expired"
+        }
+        #expect(log(host).contains("stopped: externalPowerLost"), "\(log(host))")
+        #expect(log(host).contains("the program ended with exit status 75"))
+        // The request was put back. Conditions do not hold a launch that a user starts.
+        #expect(host.run("launch", "com.example.job.run", "--wait").status == 0, "\(log(host))")
+        let last = try #require(try host.launches().first)
+        #expect(last["request"] as? String == "R1")
+        #expect(last["attempt"] as? Int == 2)
+        #expect(log(host).contains("continued from 17"))
+        #expect(host.stop() == 0)
+        #expect(host.leftovers() == [])
+    }
+
+    @Test func `processes that a program leaves behind end with its launch`() throws {
+        let host = try start("script: sleep 1234567 & echo started $!")
+        #expect(host.run("launch", "com.example.job.run", "--wait").status == 0, "\(log(host))")
+        #expect(host.stop() == 0)
+        #expect(host.leftovers() == [])
+    }
+}
