@@ -65,6 +65,24 @@ import Testing
         await field.end()
     }
 
+    @Test(arguments: Setting.all.filter { $0.groupKill != .noFork })
+    func `a plugin that may start processes gets no namespaces for them`(setting: Setting) async throws {
+        let field = try await Field(setting)
+        let answer = try await field.attempt("namespaces") { $0.subprocesses = true }
+        #expect(answer == "nothing")
+        await field.end()
+    }
+
+    @Test(arguments: [false, true].filter { !$0 || getuid() == 0 })
+    func `a plugin that may start processes can signal its children, but not its template or other tasks`(
+        hasUser: Bool
+    ) async throws {
+        let field = try await Field(Setting(cage: nil, groupKill: .cgroup, hasUser: hasUser))
+        let answer = try await field.attempt("siblings") { $0.subprocesses = true }
+        #expect(answer == "nothing")
+        await field.end()
+    }
+
     /// An attempt that only one layer refuses.
     struct Hold: CustomTestStringConvertible, Sendable {
         var layer: SandboxLayer
