@@ -255,6 +255,22 @@ struct IsolationProbe: Sendable {
     }
 }
 
+extension IsolationReport {
+    /// The same report, but with a layer that works on this machine and not for every bundle.
+    ///
+    /// - Parameters:
+    ///   - layer: The layer.
+    ///   - finding: What was found; with `nil`, the report stays as it is.
+    public func doubting(_ layer: SandboxLayer, because finding: String?) -> IsolationReport {
+        let name = "sandbox: \(layer.title)"
+        guard let finding, let index = layers.firstIndex(where: { $0.name == name }) else { return self }
+        var report = self
+        report.layers[index].isAvailable = false
+        report.layers[index].finding = finding
+        return report
+    }
+}
+
 extension SandboxLayer {
     /// The name in `bgtask doctor`.
     fileprivate var title: String {
