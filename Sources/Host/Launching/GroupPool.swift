@@ -103,7 +103,19 @@ struct GroupPool: Sendable {
         user.map { ControlGroup(path: "\(base.path)/user-\($0)") } ?? base
     }
 
+    /// How many processes and threads one group may have, where the kernel has the pids controller: 1024.
+    ///
+    /// Our choice: a build with a compiler for each core of a large machine needs less. It keeps a task that
+    /// starts processes without end from taking all numbers of the machine, of which some have 32,768.
+    static let processLimit = 1024
+
     private func create(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
+        let group = try createUnlimited(name, user)
+        group.limitProcesses(to: Self.processLimit)
+        return group
+    }
+
+    private func createUnlimited(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
         guard let user else { return try base.child(name) }
         let parent = parent(for: user)
         if try parent.create() { _ = parent.delegate(IsolationProbe.wantedControllers) }

@@ -85,8 +85,9 @@ struct IsolationProbe: Sendable {
 
     /// The cgroup controllers that launches use.
     ///
-    /// With them, the kernel enforces memory limits, and the host can halve the CPU weight of a launch.
-    static let wantedControllers: Set<String> = ["cpu", "memory"]
+    /// With them, the kernel enforces memory limits and limits the number of processes, and the host can
+    /// halve the CPU weight of a launch.
+    static let wantedControllers: Set<String> = ["cpu", "memory", "pids"]
 
     /// Enables the controllers for this host's groups, as far as the machine and the service manager permit.
     ///
@@ -102,16 +103,18 @@ struct IsolationProbe: Sendable {
             }
         }
         let got = base.delegate(there)
-        let missing = wantedControllers.subtracting(got).sorted().joined(separator: " and ")
+        let missing = wantedControllers.subtracting(got).sorted().joined(separator: ", ")
         return [
             IsolationReport.Layer(
                 name: "controllers", isAvailable: got == wantedControllers,
                 finding: missing.isEmpty
-                    ? "cpu and memory"
+                    ? "cpu, memory and pids"
                     : "the host is not permitted to use \(missing). "
                         + (got.contains("memory") ? "" : "It checks memory limits once a second. ")
                         + (got.contains("cpu")
                             ? "" : "It does not slow a launch that has used half of its CPU limit. ")
+                        + (got.contains("pids")
+                            ? "" : "It limits the processes of a bundle, and not those of each launch. ")
                         + "To permit this, start it as a systemd service with Delegate=yes")
         ]
     }

@@ -48,6 +48,15 @@ static bool set_limit(const struct limit_setting *setting) {
     return setrlimit((__rlimit_resource_t)setting->resource, &wanted) == 0;
 }
 
+/* Sets the limit of processes, or all others. */
+static bool set_limits(const struct settings *settings, bool of_processes) {
+    for (size_t i = 0; i < settings->limit_count; i++)
+        if ((settings->limits[i].resource == RLIMIT_NPROC) == of_processes &&
+            !set_limit(&settings->limits[i]))
+            return false;
+    return true;
+}
+
 /* Makes the kernel kill this process before the host when memory runs out: sets oom_score_adj to 500,
  * unless it is already higher. */
 static bool raise_oom_score(void) {
@@ -114,9 +123,8 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
     // 2. Resource limits and priority, which later steps would not permit.
     if (!raise_oom_score())
         return refused("write(/proc/self/oom_score_adj)", finding, size);
-    for (size_t i = 0; i < settings->limit_count; i++)
-        if (!set_limit(&settings->limits[i]))
-            return refused("setrlimit", finding, size);
+    if (!set_limits(settings, false))
+        return refused("setrlimit", finding, size);
     if (getpriority(PRIO_PROCESS, 0) < settings->niceness &&
         setpriority(PRIO_PROCESS, 0, settings->niceness) != 0)
         return refused("setpriority", finding, size);
@@ -133,6 +141,9 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
     // follow after exec, because they forbid exec.
     if (!sandbox_drop_privileges(&settings->sandbox, finding, size))
         return false;
+    // Before, the limit would count the processes of the launcher's user, and not only those of the bundle.
+    if (!set_limits(settings, true))
+        return refused("setrlimit", finding, size);
     if (sandbox_has_user(&settings->sandbox) && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
