@@ -77,6 +77,24 @@ struct HostileTemplateTests {
         try field.otherGoesOn()
     }
 
+    @Test func `descriptors that come with a failure are closed`() throws {
+        let field = try Field()
+        let (template, _) = try field.template(that: "failing")
+        let before = try field.launcher.countDescriptors()
+        for number in 1...3 {
+            #expect(throws: HarnessError.self) { try field.launcher.launch(template, .cgroup) }
+            let group = try Cgroups.make("standby-\(field.launcher.pid)-\(number)")
+            defer { rmdir(group) }
+            try field.launcher.send(PrepareMessage(template: template, cgroup: group, subprocesses: false))
+            guard case .prepared(let prepared) = try field.launcher.next() else {
+                throw HarnessError("no answer")
+            }
+            #expect(prepared.finding != nil)
+        }
+        #expect(try field.launcher.countDescriptors() == before)
+        try field.otherGoesOn()
+    }
+
     @Test func `a template that names another process as its clone is refused, and that process lives on`()
         throws
     {

@@ -130,6 +130,8 @@ static void take(struct launcher *launcher, struct template *template, struct te
         pidfd = open_clone(launcher, template, answer);
         if (pidfd < 0)
             templates_kill(template);
+    } else if (answer->what != TEMPLATE_LISTENER) {
+        close_descriptor(&pidfd); // the code of a plugin sent it
     }
     switch (answer->what) {
     case TEMPLATE_LISTENER:

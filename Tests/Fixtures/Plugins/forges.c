@@ -51,6 +51,15 @@ __attribute__((constructor)) static void at_load(void) {
             answer(TEMPLATE_CLONE_FAILED, request.launch);
             answer(TEMPLATE_CLONE_FAILED, request.launch);
         }
+    } else if (strcmp(forges, "failing") == 0) {
+        struct clone_request request;
+        int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        answer(TEMPLATE_LOADED, 0);
+        while (recv(3, &request, sizeof request, 0) > 0) {
+            struct template_answer failed = {
+                .what = TEMPLATE_CLONE_FAILED, .launch = request.launch, .is_standby = request.is_standby};
+            put(&failed, sizeof failed, null, 6);
+        }
     }
     for (;;)
         pause();
