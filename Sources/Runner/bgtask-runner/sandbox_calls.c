@@ -222,10 +222,13 @@ static const int network_calls[] = {
     SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind),    SCMP_SYS(listen),
     SCMP_SYS(accept), SCMP_SYS(accept4),    SCMP_SYS(sendto),  SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg)};
 static const int file_calls[] = {
-    SCMP_SYS(open),    SCMP_SYS(openat),   SCMP_SYS(creat),     SCMP_SYS(mkdir),
-    SCMP_SYS(mkdirat), SCMP_SYS(rmdir),    SCMP_SYS(unlink),    SCMP_SYS(unlinkat),
-    SCMP_SYS(rename),  SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link),
-    SCMP_SYS(linkat),  SCMP_SYS(symlink),  SCMP_SYS(symlinkat), SCMP_SYS(truncate)};
+    SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(creat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir),
+    SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
+    SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(truncate),
+    // FIFOs, and attributes, which only writable paths permit.
+    SCMP_SYS(mknod), SCMP_SYS(mknodat), SCMP_SYS(chmod), SCMP_SYS(fchmodat), SCMP_SYS(chown),
+    SCMP_SYS(lchown), SCMP_SYS(fchownat), SCMP_SYS(utimensat), SCMP_SYS(utime), SCMP_SYS(utimes),
+    SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr)};
 #define CONTAINS(calls, call) contains(calls, sizeof(calls) / sizeof(int), call)
 
 static bool contains(const int *calls, size_t count, int call) {
