@@ -1,5 +1,5 @@
 import LinuxSystem
-import TaskModel
+public import TaskModel
 
 /// Finds out, at the start of the host, how this machine can end all processes of a launch for certain.
 struct IsolationProbe: Sendable {
