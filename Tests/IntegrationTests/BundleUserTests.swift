@@ -133,6 +133,61 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    /// Submits a task that ends at once; returns what the command line says about the end.
+    private func submit(_ identifier: String, to host: HostProcess) -> HostProcess.Answer {
+        host.run(
+            "submit", identifier, "--wait", "--payload", "{\"file\": \"/nowhere\", \"process\": 1}")
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can give users"))
+    func `a bundle for which no user is free fails with the reason and the remedy, and doctor says so`()
+        throws
+    {
+        let host = try host("2100001000-2100001000")
+        try host.start()
+        #expect(submit("com.example.a.run", to: host).status == 0)
+        #expect(host.run("doctor").output.contains("yes  sandbox: user per bundle"))
+
+        let answer = submit("com.example.b.run", to: host)
+        let row = try #require(try host.launches(of: "com.example.b.run").first)
+        #expect(row["outcome"] as? String == "failed" && row["reason"] as? String == "unprepared", "\(row)")
+        #expect(
+            answer.output.contains("all 1 users of 'isolation.users' (2100001000-2100001000) are taken")
+                && answer.output.contains("Set 'isolation.users' to more users"), "\(answer)")
+        // It is not tried again by itself.
+        #expect(try host.launches(of: "com.example.b.run").count == 1)
+        let doctor = host.run("doctor").output
+        #expect(
+            doctor.contains(
+                "no   sandbox: user per bundle: launches of 1 bundle fail. com.example.b: all 1 users"),
+            "\(doctor)")
+        #expect(submit("com.example.a.run", to: host).status == 0)
+        #expect(host.stop() == 0)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can give users"))
+    func `a data directory that is too deep to be given fails with a command that helps`() throws {
+        let host = try host("2100002000-2100002999")
+        // What an older host left belongs to root.
+        let data = host.state.appendingPathComponent("data/com.example.a")
+        try FileManager.default.createDirectory(
+            at: URL(filePath: data.path + String(repeating: "/d", count: 250)),
+            withIntermediateDirectories: true)
+        try host.start()
+        #expect(submit("com.example.a.run", to: host).status != 0)
+        let row = try #require(try host.launches(of: "com.example.a.run").first)
+        #expect(row["outcome"] as? String == "failed" && row["reason"] as? String == "unprepared", "\(row)")
+        #expect(
+            host.run("doctor").output.contains("no   sandbox: user per bundle: launches of 1 bundle fail"))
+        let message = try #require(row["message"] as? String)
+        let command = try #require(message.split(separator: " or run: ").last?.split(separator: ". [").first)
+        #expect(Command.run("/bin/sh", "-c", String(command)).status == 0, "\(message)")
+
+        #expect(submit("com.example.a.run", to: host).status == 0)
+        #expect(host.run("doctor").output.contains("yes  sandbox: user per bundle"))
+        #expect(host.stop() == 0)
+    }
+
     @Test func `without users, tasks run as the user of the host, and doctor says why`() throws {
         let host = try host("none")
         try host.start()

@@ -41,7 +41,7 @@ final class LaunchHarness: Sendable {
         maximumTemplates: Int? = nil,
         answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner"),
         without layers: Set<SandboxLayer> = [], owner: UInt32? = nil, storageInterval: Duration? = nil,
-        bundleUser: UInt32? = nil
+        bundleUser: UInt32? = nil, processLimit: UInt64? = nil
     ) async throws {
         self.bundleUser = bundleUser
         self.folder =
@@ -66,6 +66,7 @@ final class LaunchHarness: Sendable {
             groupKill: groupKill, moments: clocks)
         configuration.withoutLayers = layers
         configuration.users = bundleUser.map { $0...($0 + 99) }
+        if let processLimit { configuration.processLimit = processLimit }
         if let storageInterval { configuration.storageInterval = storageInterval }
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
         configuration.maximumTemplates = maximumTemplates

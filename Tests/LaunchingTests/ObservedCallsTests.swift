@@ -71,6 +71,14 @@ import Testing
         await field.end()
     }
 
+    @Test func `a learning launch records FIFOs and changed permissions as writes`() async throws {
+        let field = try await Field(.cgroup)
+        let calls = try #require(try await field.run("attributes", learns: true).calls).calls
+        #expect(Set(calls.map(\.subject)) == [field.path("written/fifo"), field.path("written/file")])
+        #expect(calls.allSatisfy { $0.use == .write && !$0.isRefused }, "\(calls)")
+        await field.end()
+    }
+
     @Test(arguments: [GroupKill.cgroup, .pidNamespace])
     func `the calls of a program that the task starts are recorded, too`(groupKill: GroupKill) async throws {
         let field = try await Field(groupKill)

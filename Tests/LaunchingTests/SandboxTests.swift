@@ -65,6 +65,42 @@ import Testing
         await field.end()
     }
 
+    @Test(arguments: Setting.all.filter { $0.groupKill != .noFork })
+    func `a plugin that may start processes gets no namespaces for them`(setting: Setting) async throws {
+        let field = try await Field(setting)
+        let answer = try await field.attempt("namespaces") { $0.subprocesses = true }
+        #expect(answer == "nothing")
+        await field.end()
+    }
+
+    @Test(arguments: [false, true].filter { !$0 || getuid() == 0 })
+    func `a plugin that may start processes can signal its children, but not its template or other tasks`(
+        hasUser: Bool
+    ) async throws {
+        let field = try await Field(Setting(cage: nil, groupKill: .cgroup, hasUser: hasUser))
+        let answer = try await field.attempt("siblings") { $0.subprocesses = true }
+        #expect(answer == "nothing")
+        await field.end()
+    }
+
+    /// Where only one user or user namespace has the processes of a bundle, so that a limit can count them.
+    private static let counted = Setting.all.filter {
+        $0.groupKill != .noFork && ($0.hasUser || $0.cage == .ordinaryUser)
+    }
+
+    @Test(arguments: counted)
+    func `processes without end stop at the limit of their bundle, and the next launch runs`(
+        setting: Setting
+    ) async throws {
+        let field = try await Field(setting, processLimit: 50, plugin: "forks")
+        for _ in 1...2 {
+            let answer = try await field.attempt("bomb") { $0.subprocesses = true }.split(separator: " ")
+            let count = answer.first.flatMap { Int($0) } ?? 0
+            #expect((20..<50).contains(count) && answer.last == "unavailable", "\(answer)")
+        }
+        await field.end()
+    }
+
     /// An attempt that only one layer refuses.
     struct Hold: CustomTestStringConvertible, Sendable {
         var layer: SandboxLayer
@@ -168,15 +204,19 @@ private final class Field {
     private let segment: String
     private static let bundleUser: UInt32 = 2_100_000_007
 
-    init(_ setting: SandboxTests.Setting, without layers: Set<SandboxLayer> = []) async throws {
+    init(
+        _ setting: SandboxTests.Setting, without layers: Set<SandboxLayer> = [], processLimit: UInt64? = nil,
+        plugin: String = "hostile"
+    ) async throws {
         runner = try setting.cage.map { try CagedRunner($0) }
         let owner = setting.cage.flatMap { $0 == .container ? nil : CagedRunner.user }
         // Where bundles have users, the victim is another bundle.
         let victims = setting.hasUser ? Self.bundleUser + 1 : owner
         harness = try await LaunchHarness(
             groupKill: setting.groupKill, runner: runner?.path ?? Products.path("bgtask-runner"),
-            without: layers, owner: owner, bundleUser: setting.hasUser ? Self.bundleUser : nil)
-        library = try PluginCompiler.compile("hostile", into: harness.folder.appending(path: "library"))
+            without: layers, owner: owner, bundleUser: setting.hasUser ? Self.bundleUser : nil,
+            processLimit: processLimit)
+        library = try PluginCompiler.compile(plugin, into: harness.folder.appending(path: "library"))
         let files = FileManager.default
         for name in ["secret", "granted"] {
             try files.createDirectory(

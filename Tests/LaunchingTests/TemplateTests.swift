@@ -100,7 +100,8 @@ import Testing
             harness.launcher.launch(order)
             try await harness.wait(for: "ready") { harness.isReady(id) }
             let task = try #require(harness.pid(id))
-            #expect(try Self.classes(of: task) == ["10", "3", "idle"])
+            let classes = try Self.classes(of: task)
+            #expect(classes == ["10", "3", "idle"])
             harness.launcher.expire(id, reason: .simulated)
             try await harness.wait(for: "end") { harness.sight(id).end != nil }
         }

@@ -135,26 +135,6 @@ import Testing
         #expect(try launcher.exited().waitStatus == 0)
     }
 
-    @Test(.enabled(if: Cgroups.root != nil, "only templates with cgroups make clones"))
-    func `a template that names another process as its clone is refused, and that process lives on`() throws {
-        let launcher = try TestLauncher()
-        let victim = Process()
-        victim.executableURL = URL(filePath: "/bin/sleep")
-        victim.arguments = ["1000"]
-        try victim.run()
-        defer { kill(victim.processIdentifier, SIGKILL) }
-        try Data("\(victim.processIdentifier)".utf8).write(to: launcher.folder.appending(path: "victim"))
-        let (template, answer) = try launcher.template("names_another", .cgroup)
-        guard case .templateReady(let ready) = answer else { throw HarnessError("\(answer)") }
-        #expect(ready.isCloneable)
-        #expect {
-            try launcher.launch(template, .cgroup)
-        } throws: { error in
-            "\(error)".contains("named process \(victim.processIdentifier) as the task, which it is not")
-        }
-        #expect(victim.isRunning)
-    }
-
     /// Without cgroups, nothing could find a process that a constructor left behind.
     @Test(arguments: [GroupKill.noFork, .pidNamespace])
     func `a constructor without a cgroup leaves no process behind`(isolation: GroupKill) throws {

@@ -88,14 +88,23 @@ final class TestLauncher {
 
     /// Requests a template of a fixture, or of no library if `nil`; returns the template's number and the
     /// answer.
-    func template(_ fixture: String?, _ isolation: GroupKill = .noFork) throws -> (UInt64, LauncherReport) {
+    func template(
+        _ fixture: String?, _ isolation: GroupKill = .noFork,
+        change: (inout TemplateMessage) -> Void = { _ in }
+    ) throws -> (UInt64, LauncherReport) {
         let library = try fixture.map { try PluginCompiler.compile($0, into: folder) }
         let id = number()
         var message = TemplateMessage(
             template: id, library: library, directory: folder.path, isolation: isolation)
         message.environment = ["PATH=/usr/bin:/bin"]
+        change(&message)
         try send(message)
         return (id, try next())
+    }
+
+    /// The number of descriptors that the launcher has open.
+    func countDescriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }
 
     /// Makes a FIFO in the directory of the templates; returns its read end.

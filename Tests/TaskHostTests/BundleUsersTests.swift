@@ -16,9 +16,13 @@ import Testing
         #expect(users.user(of: "a") { _ in false } == all[0])
     }
 
+    /// A backup on another machine, or a later version of the host, must find the owner of its files.
     @Test func `a bundle gets the same user again on another machine`() {
-        var first = BundleUsers(range: range, owners: [:]), second = BundleUsers(range: range, owners: [:])
-        #expect(first.user(of: "a") { _ in false } == second.user(of: "a") { _ in false })
+        var users = BundleUsers(range: range, owners: [:])
+        // The first 64 bits of SHA-256 of "bgtask user a" are 7 modulo 10, and 51281 modulo 65,536.
+        #expect(users.user(of: "a") { _ in false } == 70_007)
+        var usual = BundleUsers(range: 2_100_000_000...2_100_065_535, owners: [:])
+        #expect(usual.user(of: "a") { _ in false } == 2_100_051_281)
     }
 
     @Test func `of two directories with one owner, only the first keeps it`() {

@@ -55,7 +55,7 @@ struct ErrorMiddleware: RouterMiddleware {
         case .unavailable: .serviceUnavailable
         case .tooManyPendingTaskRequests: .tooManyRequests
         case .notPermitted: .forbidden
-        case .immediateRunIneligible: .conflict
+        case .immediateRunIneligible, .unprepared: .conflict
         case .invalidRequest: .badRequest
         case .notFound: .notFound
         }

@@ -210,13 +210,20 @@ extension HostCore {
         let end =
             switch cause {
             case .success(let reason): LaunchEnd.stopped(reason, message: "it was stopped before it started")
-            case .failure(let error):
-                // `unavailable` is a fault of the host's own, such as a full disk, and not of the request.
-                error.code == .unavailable
-                    ? LaunchEnd(outcome: .lost, reason: .shortage, message: "\(error)")
-                    : LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
+            case .failure(let error): Self.end(with: error)
             }
         ended(EndedLaunch(id: id, end: end, at: now))
+    }
+
+    private static func end(with error: SubmissionError) -> LaunchEnd {
+        switch error.code {
+        // A fault of the host's own, such as a full disk, and not of the request: the next attempt can
+        // succeed.
+        case .unavailable: LaunchEnd(outcome: .lost, reason: .shortage, message: "\(error)")
+        // The next attempt would end in the same way.
+        case .unprepared: LaunchEnd(outcome: .failed, reason: .unprepared, message: "\(error)")
+        default: LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
+        }
     }
 
     private mutating func expire(_ id: LaunchID, _ reason: Reason, because explanation: Explanation?) {

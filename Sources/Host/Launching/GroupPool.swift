@@ -7,14 +7,19 @@ import TaskModel
 /// process was killed is not used again, because this kernel kills every process that is later cloned into it
 /// (Documentation/RunnerProtocol.md, *Groups*).
 ///
-/// The groups of a bundle with a user of its own have a parent of their own. The user may move processes
-/// within it, because a template must clone into the groups of its launches, but not out of it.
+/// The groups of a bundle with a user of its own have a parent of their own. To clone a task into the group
+/// of a launch, the template needs write permission there and in the parent. The pool grants it when it hands
+/// out the group, and the caller takes it back with ``close(_:)`` as soon as the task exists. With a
+/// permission that lasts, or one for the group of a template, a task could start processes that belong to no
+/// launch.
 struct GroupPool: Sendable {
     /// The parent group of all groups of this host.
     let base: ControlGroup
     private var lock: ControlGroupLock?
     /// The groups that can be used again, by their parents.
     private var free: [ControlGroup: [ControlGroup]] = [:]
+    /// The groups into which users may clone at present, by their parents.
+    private var open: [ControlGroup: Set<ControlGroup>] = [:]
     private var discarded: [ControlGroup] = []
     private var made = 0
 
@@ -49,7 +54,8 @@ struct GroupPool: Sendable {
         }
     }
 
-    /// Takes an empty group for a launch from the pool, or creates one.
+    /// Takes an empty group for a launch from the pool, or creates one, and permits the user to clone into
+    /// it.
     ///
     /// - Parameter user: The user of the bundle; `nil` if it has none.
     /// - Returns: The group.
@@ -57,9 +63,35 @@ struct GroupPool: Sendable {
     mutating func acquire(for user: UInt32?) throws(SystemCallError) -> ControlGroup {
         // Another process may have removed a group that was empty.
         while let group = free[parent(for: user)]?.popLast() {
-            if SmallFile.exists(group.path) { return group }
+            if SmallFile.exists(group.path), (try? admit(user, to: group)) != nil { return group }
         }
-        return try make("launch", user)
+        let group = try make("launch", user)
+        try admit(user, to: group)
+        return group
+    }
+
+    private mutating func admit(_ user: UInt32?, to group: ControlGroup) throws(SystemCallError) {
+        guard let user else { return }
+        let isFirst = open[group.parent] == nil
+        open[group.parent, default: []].insert(group)
+        do {
+            if isFirst { try group.parent.permitMoves(by: user) }
+            try group.permitMoves(by: user)
+        } catch {
+            discard(group)
+            throw error
+        }
+    }
+
+    /// Ends the permission of the user to clone into a group, because its task exists, or none is wanted.
+    ///
+    /// May be called repeatedly. The kernel refuses only if the group is gone, and then nothing happens.
+    mutating func close(_ group: ControlGroup) {
+        guard open[group.parent]?.remove(group) != nil else { return }
+        try? group.permitMoves(by: 0)
+        guard open[group.parent]?.isEmpty == true else { return }
+        open[group.parent] = nil
+        try? group.parent.permitMoves(by: 0)
     }
 
     /// Creates a group for a template of a bundle with this user, or without one.
@@ -71,16 +103,23 @@ struct GroupPool: Sendable {
         user.map { ControlGroup(path: "\(base.path)/user-\($0)") } ?? base
     }
 
+    /// How many processes and threads one group may have, where the kernel has the pids controller: 1024.
+    ///
+    /// Our choice: a build with a compiler for each core of a large machine needs less. It keeps a task that
+    /// starts processes without end from taking all numbers of the machine, of which some have 32,768.
+    static let processLimit = 1024
+
     private func create(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
+        let group = try createUnlimited(name, user)
+        group.limitProcesses(to: Self.processLimit)
+        return group
+    }
+
+    private func createUnlimited(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
         guard let user else { return try base.child(name) }
         let parent = parent(for: user)
-        if try parent.create() {
-            _ = parent.delegate(IsolationProbe.wantedControllers)
-            try parent.permitMoves(by: user)
-        }
-        let group = try parent.child(name)
-        try group.permitMoves(by: user)
-        return group
+        if try parent.create() { _ = parent.delegate(IsolationProbe.wantedControllers) }
+        return try parent.child(name)
     }
 
     private mutating func make(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
@@ -100,11 +139,13 @@ struct GroupPool: Sendable {
 
     /// Returns a group to the pool; it must be empty, and no process in it may have been killed.
     mutating func release(_ group: ControlGroup) {
+        close(group)
         free[group.parent, default: []].append(group)
     }
 
     /// Removes a group now, or later if it is not empty yet.
     mutating func discard(_ group: ControlGroup) {
+        close(group)
         if (try? group.remove()) == nil { discarded.append(group) }
     }
 
@@ -113,6 +154,7 @@ struct GroupPool: Sendable {
     /// Numbers are not used again: a group whose processes do not die yet still has its directory.
     mutating func forgetAll() {
         free = [:]
+        open = [:]
         discarded = []
     }
 
@@ -126,7 +168,7 @@ struct GroupPool: Sendable {
                 code: .leftovers, subject: base.path,
                 finding: "processes of an earlier host are still there 10 s after SIGKILL",
                 remedy: "Wait until the kernel can end them, or restart the machine. "
-                    + "To list their numbers: cat \(base.path)/*/cgroup.procs")
+                    + "To list their numbers: find \(base.path) -name cgroup.procs -exec cat {} +")
         }
         for group in base.children() { removeTree(group) }
     }

@@ -1,5 +1,5 @@
 import LinuxSystem
-import TaskModel
+public import TaskModel
 
 /// Finds out, at the start of the host, how this machine can end all processes of a launch for certain.
 struct IsolationProbe: Sendable {
@@ -87,8 +87,9 @@ struct IsolationProbe: Sendable {
 
     /// The cgroup controllers that launches use.
     ///
-    /// With them, the kernel enforces memory limits, and the host can halve the CPU weight of a launch.
-    static let wantedControllers: Set<String> = ["cpu", "memory"]
+    /// With them, the kernel enforces memory limits and limits the number of processes, and the host can
+    /// halve the CPU weight of a launch.
+    static let wantedControllers: Set<String> = ["cpu", "memory", "pids"]
 
     /// Enables the controllers for this host's groups, as far as the machine and the service manager permit.
     ///
@@ -104,16 +105,18 @@ struct IsolationProbe: Sendable {
             }
         }
         let got = base.delegate(there)
-        let missing = wantedControllers.subtracting(got).sorted().joined(separator: " and ")
+        let missing = wantedControllers.subtracting(got).sorted().joined(separator: ", ")
         return [
             IsolationReport.Layer(
                 name: "controllers", isAvailable: got == wantedControllers,
                 finding: missing.isEmpty
-                    ? "cpu and memory"
+                    ? "cpu, memory and pids"
                     : "the host is not permitted to use \(missing). "
                         + (got.contains("memory") ? "" : "It checks memory limits once a second. ")
                         + (got.contains("cpu")
                             ? "" : "It does not slow a launch that has used half of its CPU limit. ")
+                        + (got.contains("pids")
+                            ? "" : "It limits the processes of a bundle, and not those of each launch. ")
                         + "To permit this, start it as a systemd service with Delegate=yes")
         ]
     }
@@ -264,6 +267,22 @@ struct IsolationProbe: Sendable {
         let number = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+extension IsolationReport {
+    /// The same report, but with a layer that works on this machine and not for every bundle.
+    ///
+    /// - Parameters:
+    ///   - layer: The layer.
+    ///   - finding: What was found; with `nil`, the report stays as it is.
+    public func doubting(_ layer: SandboxLayer, because finding: String?) -> IsolationReport {
+        let name = "sandbox: \(layer.title)"
+        guard let finding, let index = layers.firstIndex(where: { $0.name == name }) else { return self }
+        var report = self
+        report.layers[index].isAvailable = false
+        report.layers[index].finding = finding
+        return report
     }
 }
 

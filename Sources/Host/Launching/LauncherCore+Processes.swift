@@ -13,9 +13,7 @@ extension LauncherCore {
         }
         if launch.group == nil, awaitsStandby(launch, of: id) { return }
         do {
-            if launch.group == nil, var pool = groups {
-                let group = try pool.acquire(for: launch.order.place.user)
-                groups = pool
+            if launch.group == nil, let group = try groups?.acquire(for: launch.order.place.user) {
                 do {
                     launch.enter(group, counted: try GroupCount(of: group))
                 } catch {
@@ -93,6 +91,7 @@ extension LauncherCore {
             descriptors.forEach { _ = OwnedDescriptor(taking: $0) }
             return
         }
+        if let group = launch.group { groups?.close(group) }
         launch.process = ProcessHandle(taking: OwnedDescriptor(taking: descriptors[0]))
         launch.pid = Int32(truncatingIfNeeded: message.pid)
         open(launch, report: descriptors[2], stdout: descriptors[3], stderr: descriptors[4])

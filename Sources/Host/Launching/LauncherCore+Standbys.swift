@@ -66,11 +66,10 @@ extension LauncherCore {
         launch.standbyTimer = nil
         guard isolation == .cgroup, let id = launch.template, let template = book.templates[id],
             template.isCloneable, !launch.order.isFresh, standbys[id] == nil,
-            !templatesWithoutStandby.contains(id), !isShuttingDown, var pool = groups
+            !templatesWithoutStandby.contains(id), !isShuttingDown
         else { return }
         // If this fails, the only cost is time: the next launch is cloned when it is requested.
-        guard let group = try? pool.acquire(for: launch.order.place.user) else { return }
-        groups = pool
+        guard let group = try? groups?.acquire(for: launch.order.place.user) else { return }
         let standby = Standby(group: group, subprocesses: launch.order.mayStartProcesses)
         let message = PrepareMessage(
             template: id, cgroup: group.path, subprocesses: standby.subprocesses)
@@ -80,6 +79,7 @@ extension LauncherCore {
     /// Handles the launcher's answer: the standby is ready, or could not be created.
     func prepared(_ message: PreparedMessage) {
         guard var standby = standbys[message.template] else { return }
+        groups?.close(standby.group)
         let waiter = standby.waiter.flatMap(find)
         standby.waiter = nil
         standby.count = message.finding == nil ? try? GroupCount(of: standby.group) : nil

@@ -33,6 +33,11 @@ extension LauncherCore {
         // RLIMIT_CORE and RLIMIT_NOFILE.
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         confine(&message, order)
+        // RLIMIT_NPROC counts the processes of a user in a user namespace. The host's user has others, and
+        // the limit does not hold for root.
+        if message.user != nil || (!ProcessFacts.isRoot && sandbox.contains(.namespaces)) {
+            message.limits.append(.init(resource: 6, soft: processLimit, hard: processLimit))
+        }
         do {
             if let group = try groups?.makeForTemplate(for: order.place.user) {
                 templateGroups[id] = group

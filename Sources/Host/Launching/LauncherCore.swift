@@ -36,6 +36,7 @@ final class LauncherCore: @unchecked Sendable {
     let templateIdleTime: Duration
     /// How often the space of a bundle's directories is counted while a launch with a storage limit runs.
     var storageInterval = Duration.seconds(10)
+    var processLimit: UInt64 = 8192
     /// How many templates there may be; see ``TaskLauncher/Configuration/maximumTemplates``.
     let maximumTemplates: Int
     var templateGroups: [UInt64: ControlGroup] = [:]

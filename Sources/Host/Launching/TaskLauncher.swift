@@ -44,6 +44,11 @@ public final class TaskLauncher: Sendable {
         ///
         /// Our choice: counting 100,000 files takes about 0.1 s.
         var storageInterval = Duration.seconds(10)
+        /// How many processes and threads the launches of one bundle may have together: 8192.
+        ///
+        /// Our choice: a quarter of the numbers of a small machine. It holds where launches have a user of
+        /// their own, or a user namespace.
+        var processLimit: UInt64 = 8192
         /// The source of the clocks.
         public var moments: any MomentSource
         /// Called on any thread if an earlier launcher still holds the lock; ``start()`` then waits for it.
@@ -148,6 +153,7 @@ public final class TaskLauncher: Sendable {
             answerTime: configuration.answerTime,
             onEvent: onEvent)
         core.storageInterval = configuration.storageInterval
+        core.processLimit = configuration.processLimit
         core.replaceLauncher = { [weak self] in self?.replace() }
         core.onEnd = { [weak self] in self?.finish() }
         state.withLock {

@@ -50,12 +50,37 @@ struct BundleUsers: Sendable {
     }
 }
 
-/// No number of the setting `isolation.users` is free.
-struct NoFreeUser: Error, CustomStringConvertible {
-    let range: ClosedRange<UInt32>
+/// A launch can't be prepared before its administrator changes the configuration or files.
+struct Unprepared: Error {
+    /// What is wrong.
+    let finding: String
+    /// What to do.
+    let remedy: String
 
-    var description: String {
-        "all \(range.count) users of 'isolation.users' (\(range.lowerBound)-\(range.upperBound)) are taken by data "
-            + "directories of other bundles, or are accounts of this machine"
+    /// No number of the setting `isolation.users` is free.
+    ///
+    /// - Parameters:
+    ///   - range: The numbers of the setting.
+    ///   - data: The directory that contains the data directories of all bundles.
+    static func noFreeUser(_ range: ClosedRange<UInt32>, data: String) -> Unprepared {
+        Unprepared(
+            finding:
+                "all \(range.count) users of 'isolation.users' (\(range.lowerBound)-\(range.upperBound)) are taken "
+                + "by data directories of other bundles, or are accounts of this machine",
+            remedy:
+                "Set 'isolation.users' to more users, or remove directories of bundles that are gone from "
+                + "\(data), and restart the host")
+    }
+
+    /// The data directory nests directories too deep to give it to its user.
+    ///
+    /// - Parameters:
+    ///   - data: The data directory of the bundle.
+    ///   - user: The number of its user and of its group.
+    static func tooDeep(_ data: String, user: UInt32) -> Unprepared {
+        Unprepared(
+            finding:
+                "\(data) must belong to user \(user), but it has more than 200 directories inside one another",
+            remedy: "Remove the deepest ones, or run: chown -hR \(user):\(user) \(data)")
     }
 }

@@ -31,6 +31,8 @@ final class HostWorker: Sendable {
     private let temporaries = Mutex<[LaunchID: String]>([:])
     /// The users of bundles; `nil` if their tasks run as the host's user.
     private let users = Mutex<BundleUsers?>(nil)
+    /// The bundles whose last launch could not be prepared, with the reasons.
+    private let unprepared = Mutex<[BundleIdentifier: String]>([:])
     /// The tickets of the requested scans of the registry's directories (manifests, plugins and conditions)
     /// that have not begun.
     private let scanTickets = Mutex<[WorkTicket]>([])
@@ -210,8 +212,7 @@ final class HostWorker: Sendable {
         let bundle = handler.manifest.bundle
         let data = directories.data(of: bundle)
         do {
-            let user = try user(of: bundle)
-            try directories.makeData(of: bundle, for: user)
+            let user = try prepareData(of: bundle)
             let (program, grants) = try handler.manifest.resolve(
                 payload: payload, for: identifier, dataDirectory: data)
             for path in grants.created {
@@ -232,6 +233,10 @@ final class HostWorker: Sendable {
             return .success(place)
         } catch let error as SubmissionError {
             return .failure(error)
+        } catch let error as Unprepared {
+            return .failure(
+                SubmissionError(
+                    code: .unprepared, subject: "\(bundle)", finding: error.finding, remedy: error.remedy))
         } catch {
             return .failure(
                 SubmissionError(
@@ -242,16 +247,48 @@ final class HostWorker: Sendable {
         }
     }
 
+    /// Makes the data directory of a bundle, and gives it to the bundle's user.
+    ///
+    /// - Returns: The user; `nil` if the bundle's tasks run as the host's user.
+    /// - Throws: ``Unprepared``, or the system call that failed.
+    private func prepareData(of bundle: BundleIdentifier) throws -> UInt32? {
+        do {
+            let user = try user(of: bundle)
+            do {
+                try directories.makeData(of: bundle, for: user)
+            } catch  where error.isTooDeep {
+                throw Unprepared.tooDeep(directories.data(of: bundle), user: user ?? 0)
+            }
+            unprepared.withLock { $0[bundle] = nil }
+            return user
+        } catch let error as Unprepared {
+            unprepared.withLock { $0[bundle] = error.finding }
+            throw error
+        }
+    }
+
     /// The user of a bundle; `nil` if its tasks run as the host's user.
-    private func user(of bundle: BundleIdentifier) throws -> UInt32? {
-        try users.withLock { users in
+    private func user(of bundle: BundleIdentifier) throws(Unprepared) -> UInt32? {
+        let found: (user: UInt32?, range: ClosedRange<UInt32>)? = users.withLock { users in
             guard let range = users?.range else { return nil }
             let user = users?.user(of: StateDirectories.name(of: bundle)) {
                 PeerCredentials.name(ofUser: $0) != nil
             }
-            guard let user else { throw NoFreeUser(range: range) }
-            return user
+            return (user, range)
         }
+        guard let found else { return nil }
+        guard let user = found.user else {
+            throw .noFreeUser(found.range, data: "\(directories.root)/data")
+        }
+        return user
+    }
+
+    /// Why bundles could not get their users at their last launches, for people; `nil` if all could.
+    var userFinding: String? {
+        let found = unprepared.withLock { $0 }
+        guard let first = found.min(by: { $0.key.rawValue < $1.key.rawValue }) else { return nil }
+        let count = found.count == 1 ? "1 bundle" : "\(found.count) bundles"
+        return "launches of \(count) fail. \(first.key): \(first.value)"
     }
 
     /// The path of the runner in the bundle's app directory; writes the directory if it is missing or out of

@@ -19,7 +19,9 @@ extension TaskHost {
     public nonisolated var launchedProcesses: LaunchedProcesses { launcher.processes }
 
     /// What isolates launches on this machine.
-    public nonisolated var isolation: IsolationReport { launcher.isolation }
+    public nonisolated var isolation: IsolationReport {
+        launcher.isolation.doubting(.user, because: worker.userFinding)
+    }
 
     /// Whether a launch is refused where this machine lacks a layer of isolation.
     public nonisolated var requiresFullIsolation: Bool {

@@ -27,8 +27,14 @@ extension ControlGroup {
         try SmallFile.write("\(process)", to: path + "/cgroup.procs")
     }
 
-    /// Lets a user put processes into this group, if it may also do so in the group that contains this one
-    /// and the one from which they come.
+    /// Limits the number of processes and threads in this group; without the pids controller, nothing
+    /// happens.
+    public func limitProcesses(to count: Int) {
+        try? SmallFile.write("\(count)", to: path + "/pids.max")
+    }
+
+    /// Lets only this user, and root, put processes into this group. The user must also be permitted to do so
+    /// in the nearest group that contains this one and the one from which the processes come.
     ///
     /// - Throws: The `chown` that failed.
     public func permitMoves(by user: UInt32) throws(SystemCallError) {

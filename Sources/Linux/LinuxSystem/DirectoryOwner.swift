@@ -28,7 +28,8 @@ extension DirectoryTree {
     ///   - path: The directory.
     ///   - user: The number of the user and of the group.
     ///   - formers: The users whose files change their owner, too.
-    /// - Throws: The call that failed; the directory itself then still has its former owner.
+    /// - Throws: The call that failed; the directory itself then still has its former owner. If directories
+    ///   are nested more than 200 deep, the error is ``SystemCallError/isTooDeep``.
     public static func give(
         _ path: String, to user: UInt32, of formers: ClosedRange<UInt32>
     ) throws(SystemCallError) {

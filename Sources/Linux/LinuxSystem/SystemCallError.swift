@@ -36,6 +36,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
 
+    /// Whether directories are nested too deep for a walk, or links lead to links without end (`ELOOP`).
+    public var isTooDeep: Bool { code == ELOOP }
+
     /// The error number of a call that the permissions of a file forbid (`EACCES`).
     public static var accessDenied: CInt { EACCES }
 

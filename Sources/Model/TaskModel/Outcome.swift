@@ -84,6 +84,9 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case unkillable
     /// The host lacked descriptors, processes, memory or disk space to start the launch.
     case shortage
+    /// The bundle's user or directories can't be prepared before an administrator changes the configuration
+    /// or files.
+    case unprepared
     /// The client that was to run the request disconnected, and no plugin can run it.
     case clientGone
     /// A newer request of the same identifier replaced this one while it was pending.
@@ -113,8 +116,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
             .hostGone, .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
-            .launcherDied, .unkillable, .shortage, .clientGone, .replaced, .attemptsWithoutProgress,
-            .deadlinePassed:
+            .launcherDied, .unkillable, .shortage, .unprepared, .clientGone, .replaced,
+            .attemptsWithoutProgress, .deadlinePassed:
             false
         }
     }

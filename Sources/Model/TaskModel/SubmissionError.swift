@@ -16,6 +16,9 @@ public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertib
         case invalidRequest
         /// The launch, request or task does not exist.
         case notFound
+        /// The launch can't be prepared before its administrator changes the configuration or files. Only the
+        /// record of a launch has this code.
+        case unprepared
 
         /// The number of the code in `bgtask.h`; 1 to 4 are Apple's numbers.
         public var wireValue: UInt64 {
@@ -24,7 +27,7 @@ public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertib
             case .tooManyPendingTaskRequests: 2
             case .notPermitted: 3
             case .immediateRunIneligible: 4
-            case .invalidRequest, .notFound: 65
+            case .invalidRequest, .notFound, .unprepared: 65
             }
         }
     }

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,15 @@ static bool set_limit(const struct limit_setting *setting) {
     if (wanted.rlim_cur > wanted.rlim_max)
         wanted.rlim_cur = wanted.rlim_max;
     return setrlimit((__rlimit_resource_t)setting->resource, &wanted) == 0;
+}
+
+/* Sets the limit of processes, or all others. */
+static bool set_limits(const struct settings *settings, bool of_processes) {
+    for (size_t i = 0; i < settings->limit_count; i++)
+        if ((settings->limits[i].resource == RLIMIT_NPROC) == of_processes &&
+            !set_limit(&settings->limits[i]))
+            return false;
+    return true;
 }
 
 /* Makes the kernel kill this process before the host when memory runs out: sets oom_score_adj to 500,
@@ -113,9 +123,8 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
     // 2. Resource limits and priority, which later steps would not permit.
     if (!raise_oom_score())
         return refused("write(/proc/self/oom_score_adj)", finding, size);
-    for (size_t i = 0; i < settings->limit_count; i++)
-        if (!set_limit(&settings->limits[i]))
-            return refused("setrlimit", finding, size);
+    if (!set_limits(settings, false))
+        return refused("setrlimit", finding, size);
     if (getpriority(PRIO_PROCESS, 0) < settings->niceness &&
         setpriority(PRIO_PROCESS, 0, settings->niceness) != 0)
         return refused("setpriority", finding, size);
@@ -132,6 +141,9 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
     // follow after exec, because they forbid exec.
     if (!sandbox_drop_privileges(&settings->sandbox, finding, size))
         return false;
+    // Before, the limit would count the processes of the launcher's user, and not only those of the bundle.
+    if (!set_limits(settings, true))
+        return refused("setrlimit", finding, size);
     if (sandbox_has_user(&settings->sandbox) && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -221,6 +233,21 @@ bool isolation_prepare_no_fork(void) {
     return no_fork_filter.len > 0;
 }
 
+/* The filter for tasks that may start processes: without clone3, a task can't start one in the group of
+ * another launch or of its template, even if its user may write there. Only clone3 names a group. With
+ * ENOSYS,
+ * libraries use clone instead. The large filter ends processes that make calls of another architecture. */
+static struct sock_filter own_group_instructions[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+static const struct sock_fprog own_group_filter = {
+    sizeof(own_group_instructions) / sizeof(own_group_instructions[0]), own_group_instructions};
+/* Whether the sandbox of this process filters system calls. */
+static bool calls_are_filtered;
+
 bool isolation_complete_template(int file, struct sandbox *sandbox, char *finding, size_t size) {
     size_t length;
     struct body body = {.bytes = read_all(file, &length)};
@@ -233,6 +260,7 @@ bool isolation_complete_template(int file, struct sandbox *sandbox, char *findin
     free((void *)body.bytes);
     bool done = sandbox_restrict(sandbox, finding, size);
     sandbox_remember(sandbox);
+    calls_are_filtered = (sandbox->layers & LAYER_SECCOMP) != 0;
     forks_are_reported = sandbox->listener >= 0 && !sandbox->subprocesses;
     return done;
 }
@@ -242,8 +270,14 @@ bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
     setsid();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
-    // 2. No new processes, and no signals to others.
-    if (!subprocesses) {
+    // 2. No new processes, and no signals to others; or new processes only in the group of the launch, and
+    // signals only among them.
+    if (subprocesses) {
+        if (!sandbox_enter_scope())
+            return refused("landlock_restrict_self", finding, size);
+        if (calls_are_filtered && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &own_group_filter) != 0)
+            return refused("prctl(PR_SET_SECCOMP)", finding, size);
+    } else {
         if (no_fork_filter.len == 0 && !isolation_prepare_no_fork()) {
             snprintf(finding, size, "the seccomp filter that forbids new processes can't be built");
             return false;

@@ -116,7 +116,7 @@ struct launcher {
  *  status. */
 int launcher_main(const char *lock_path);
 
-/* The files below are in layers; each calls only functions of later ones: launcher, spawning and
+/* The files below are in layers; each calls only functions of later ones: launcher, starting, spawning and
  * preparing, templates, standbys, launches, observing, observed, orphans, groups, reports. */
 
 /* launcher_reports.c */
@@ -125,10 +125,13 @@ int launcher_main(const char *lock_path);
  *  the host learns whether to try again later; 0 if no call failed. */
 void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding, int code);
 
-/* launcher_templates.c */
+/* launcher_starting.c */
 
 /** Handles *template*: stores the settings and starts the template's process. */
 void templates_add(struct launcher *launcher, struct body body);
+
+/* launcher_templates.c */
+
 struct template *templates_find(struct launcher *launcher, uint64_t id);
 /** Reads all answers that have arrived on a template's socket. */
 void templates_read(struct launcher *launcher, struct template *template);
@@ -143,6 +146,8 @@ void templates_kill(struct template *template);
 void templates_kill_overdue(struct launcher *launcher);
 /** Milliseconds until templates_kill_overdue must be called again; -1 for never. */
 int templates_timeout(const struct launcher *launcher);
+/** Closes the descriptors of a template that is in no list, and frees it. */
+void templates_destroy(struct launcher *launcher, struct template *template);
 /** Reaps templates that have ended, reports their ends, and frees those that are not needed any more. */
 void templates_reap(struct launcher *launcher);
 

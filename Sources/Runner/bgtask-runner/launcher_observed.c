@@ -132,17 +132,27 @@ static const struct path_call {
     enum { USE_OF_FLAGS, USE_WRITE, USE_EXECUTE } use;
 } path_calls[] = {
 #ifdef SYS_open
-    {SYS_open, -1, 0, USE_OF_FLAGS},   {SYS_creat, -1, 0, USE_WRITE},    {SYS_mkdir, -1, 0, USE_WRITE},
-    {SYS_rmdir, -1, 0, USE_WRITE},     {SYS_unlink, -1, 0, USE_WRITE},   {SYS_rename, -1, 0, USE_WRITE},
-    {SYS_rename, -1, 1, USE_WRITE},    {SYS_link, -1, 1, USE_WRITE},     {SYS_symlink, -1, 1, USE_WRITE},
+    {SYS_open, -1, 0, USE_OF_FLAGS},     {SYS_creat, -1, 0, USE_WRITE},
+    {SYS_mkdir, -1, 0, USE_WRITE},       {SYS_rmdir, -1, 0, USE_WRITE},
+    {SYS_unlink, -1, 0, USE_WRITE},      {SYS_rename, -1, 0, USE_WRITE},
+    {SYS_rename, -1, 1, USE_WRITE},      {SYS_link, -1, 1, USE_WRITE},
+    {SYS_symlink, -1, 1, USE_WRITE},     {SYS_mknod, -1, 0, USE_WRITE},
+    {SYS_chmod, -1, 0, USE_WRITE},       {SYS_chown, -1, 0, USE_WRITE},
+    {SYS_lchown, -1, 0, USE_WRITE},      {SYS_utime, -1, 0, USE_WRITE},
+    {SYS_utimes, -1, 0, USE_WRITE},
 #endif
 #ifdef SYS_renameat
-    {SYS_renameat, 0, 1, USE_WRITE},   {SYS_renameat, 2, 3, USE_WRITE},
+    {SYS_renameat, 0, 1, USE_WRITE},     {SYS_renameat, 2, 3, USE_WRITE},
 #endif
-    {SYS_openat, 0, 1, USE_OF_FLAGS},  {SYS_mkdirat, 0, 1, USE_WRITE},   {SYS_unlinkat, 0, 1, USE_WRITE},
-    {SYS_renameat2, 0, 1, USE_WRITE},  {SYS_renameat2, 2, 3, USE_WRITE}, {SYS_linkat, 2, 3, USE_WRITE},
-    {SYS_symlinkat, 1, 2, USE_WRITE},  {SYS_truncate, -1, 0, USE_WRITE}, {SYS_execve, -1, 0, USE_EXECUTE},
-    {SYS_execveat, 0, 1, USE_EXECUTE},
+    {SYS_openat, 0, 1, USE_OF_FLAGS},    {SYS_mkdirat, 0, 1, USE_WRITE},
+    {SYS_unlinkat, 0, 1, USE_WRITE},     {SYS_renameat2, 0, 1, USE_WRITE},
+    {SYS_renameat2, 2, 3, USE_WRITE},    {SYS_linkat, 2, 3, USE_WRITE},
+    {SYS_symlinkat, 1, 2, USE_WRITE},    {SYS_truncate, -1, 0, USE_WRITE},
+    {SYS_execve, -1, 0, USE_EXECUTE},    {SYS_execveat, 0, 1, USE_EXECUTE},
+    {SYS_mknodat, 0, 1, USE_WRITE},      {SYS_fchmodat, 0, 1, USE_WRITE},
+    {SYS_fchownat, 0, 1, USE_WRITE},     {SYS_utimensat, 0, 1, USE_WRITE},
+    {SYS_setxattr, -1, 0, USE_WRITE},    {SYS_lsetxattr, -1, 0, USE_WRITE},
+    {SYS_removexattr, -1, 0, USE_WRITE}, {SYS_lremovexattr, -1, 0, USE_WRITE},
 };
 
 /* The word for the use of a file that is opened with these flags; NULL if the sandbox has no rule for it. */

@@ -24,6 +24,10 @@
 enum { REFUSED_PER_SECOND = 1000, WATCHED_PER_SECOND = 20000 };
 /* How many calls are answered before the launcher looks at its other descriptors. */
 enum { ANSWERS_AT_ONCE = 32 };
+/* The flags of clone that refuse_namespaces in sandbox_calls.c refuses to everybody. */
+#define NAMESPACES                                                                                           \
+    ((uint64_t)(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |    \
+                CLONE_NEWCGROUP))
 /* MARK: Observers */
 
 static void drop(int *descriptor) {
@@ -174,8 +178,8 @@ static bool answer_one(struct launcher *launcher, struct observer *observer) {
     struct launch *launch = find_launch(launcher, observer, (pid_t)report->pid, &process);
     struct sandbox_answer answer = sandbox_answer(&observer->sandbox, report->data.nr);
     // The arguments of clone are numbers, which the caller can't change any more.
-    if (report->data.nr == SYS_clone && launch == NULL && observer->template != NULL &&
-        process == observer->template->pid && process > 0)
+    if (report->data.nr == SYS_clone && (report->data.args[0] & NAMESPACES) == 0 && launch == NULL &&
+        observer->template != NULL && process == observer->template->pid && process > 0)
         answer.code = 0;
     if (launch != NULL)
         observed_record(observer, launch, report, &answer);

@@ -87,8 +87,12 @@ struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call);
  *  template or task before it loads a library. */
 bool sandbox_restrict(struct sandbox *sandbox, char *finding, size_t size);
 
-/** Remembers the sandbox of this process for sandbox_prepare_launch; its lists must stay. */
+/** Remembers the sandbox of this process for the functions below; its lists must stay. */
 void sandbox_remember(const struct sandbox *sandbox);
+/** Lets this process, and those that it starts, signal only each other, and not its template or the template's
+ *  other tasks. It must have one thread, because threads in scopes of their own could not signal each other's
+ *  children. If it fails, returns false and sets errno. */
+bool sandbox_enter_scope(void);
 /** Prepares the restriction of a launch: of the temporary directories of its bundle, it may change only its own.
  *  `*ruleset` is for sandbox_enter_launch; -1 if no restriction is needed. If it fails, returns false with a
  *  sentence in `finding`. */

@@ -81,6 +81,17 @@ static bool refuse_never_needed(struct filter filter) {
                       SCMP_SYS(io_uring_register));
 }
 
+/* New namespaces for a child, as unshare would make them for the caller. clone3 can't be filtered by its flags:
+ * they are in memory. Tasks have no clone3 (isolation.c). */
+static bool refuse_namespaces(struct filter filter) {
+    static const uint64_t flags[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,   CLONE_NEWNET,
+                                     CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (!REFUSE_IF(filter, EPERM, SCMP_SYS(clone), when(0, SCMP_CMP_MASKED_EQ, flags[i], flags[i])))
+            return false;
+    return true;
+}
+
 /* Calls that change another process whose number is an argument; 0 means the calling thread. */
 static bool refuse_others(struct filter filter) {
     static const int by_first[] = {SCMP_SYS(prlimit64),         SCMP_SYS(sched_setscheduler),
@@ -211,10 +222,13 @@ static const int network_calls[] = {
     SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind),    SCMP_SYS(listen),
     SCMP_SYS(accept), SCMP_SYS(accept4),    SCMP_SYS(sendto),  SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg)};
 static const int file_calls[] = {
-    SCMP_SYS(open),    SCMP_SYS(openat),   SCMP_SYS(creat),     SCMP_SYS(mkdir),
-    SCMP_SYS(mkdirat), SCMP_SYS(rmdir),    SCMP_SYS(unlink),    SCMP_SYS(unlinkat),
-    SCMP_SYS(rename),  SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link),
-    SCMP_SYS(linkat),  SCMP_SYS(symlink),  SCMP_SYS(symlinkat), SCMP_SYS(truncate)};
+    SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(creat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir),
+    SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
+    SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(truncate),
+    // FIFOs, and attributes, which only writable paths permit.
+    SCMP_SYS(mknod), SCMP_SYS(mknodat), SCMP_SYS(chmod), SCMP_SYS(fchmodat), SCMP_SYS(chown),
+    SCMP_SYS(lchown), SCMP_SYS(fchownat), SCMP_SYS(utimensat), SCMP_SYS(utime), SCMP_SYS(utimes),
+    SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr)};
 #define CONTAINS(calls, call) contains(calls, sizeof(calls) / sizeof(int), call)
 
 static bool contains(const int *calls, size_t count, int call) {
@@ -271,14 +285,15 @@ static bool watch(struct filter filter, const struct sandbox *sandbox) {
 
 /* The calls whose refusals are reported if the launcher gets reports. */
 static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) {
-    if (!refuse_never_needed(filter) || !refuse_others(filter) || !refuse_sockets(filter, sandbox))
+    if (!refuse_never_needed(filter) || !refuse_namespaces(filter) || !refuse_others(filter) ||
+        !refuse_sockets(filter, sandbox))
         return false;
     if (!sandbox->subprocesses &&
         !REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork)))
         return false;
-    // Only a filter that reports has a rule for clone: the launcher refuses the call to a task, and permits
-    // it to a template, whose constructors may start processes. Otherwise, the task's own filter
-    // (isolation.c) refuses clone.
+    // Only a filter that reports has a rule for clone without namespaces: the launcher refuses the call to a
+    // task, and permits it to a template, whose constructors may start processes. Otherwise, the task's own
+    // filter (isolation.c) refuses clone.
     return !filter.reports || sandbox->subprocesses ||
            REFUSE_IF(filter, EPERM, SCMP_SYS(clone),
                      when(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, 0));

@@ -216,13 +216,26 @@ bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t
     return done;
 }
 
-/* MARK: The temporary directory of one launch */
+/* MARK: One launch: its signals and its temporary directory */
 
 /* Landlock's layers of this process, and its writable paths; a template remembers them for its tasks. */
 static struct sandbox remembered;
 
 void sandbox_remember(const struct sandbox *sandbox) {
     remembered = *sandbox;
+}
+
+bool sandbox_enter_scope(void) {
+    if (!(remembered.layers & LAYER_LANDLOCK_SCOPES))
+        return true;
+    struct ruleset rules = {.scopes = SCOPE_SIGNAL};
+    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+    bool done = ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+    int code = errno;
+    if (ruleset >= 0)
+        close(ruleset);
+    errno = code;
+    return done;
 }
 
 /* Whether a directory directly contains a path. */

@@ -4,9 +4,11 @@
 #include "fixture.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sched.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -324,6 +326,58 @@ static void processes(void) {
     }
 }
 
+/* A child in namespaces of its own, where it would have all capabilities. */
+static void namespaces(void) {
+    static const struct {
+        const char *name;
+        uint64_t flags;
+    } kinds[] = {{"user", CLONE_NEWUSER},
+                 {"user-mount", CLONE_NEWUSER | CLONE_NEWNS},
+                 {"user-network", CLONE_NEWUSER | CLONE_NEWNET},
+                 {"mount", CLONE_NEWNS},
+                 {"pid", CLONE_NEWPID}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        pid_t child = (pid_t)syscall(SYS_clone, kinds[i].flags | SIGCHLD, NULL, NULL, NULL, NULL);
+        if (child == 0)
+            _exit(0);
+        note(child > 0, "clone-%s", kinds[i].name);
+        struct clone_args arguments = {.flags = kinds[i].flags, .exit_signal = SIGCHLD};
+        child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+        if (child == 0)
+            _exit(0);
+        note(child > 0, "clone3-%s", kinds[i].name);
+        while (waitpid(-1, NULL, 0) > 0)
+            continue;
+    }
+}
+
+/* With subprocesses: signals to the template and the other tasks of the bundle, by their groups. A task's own children
+   can be signalled. */
+static void siblings(void) {
+    char theirs[1024], path[300];
+    DIR *all = opendir("/proc");
+    for (struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;) {
+        pid_t process = (pid_t)atoi(entry->d_name);
+        if (process <= 1 || process == getpid() || kill(process, 0) != 0)
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/cgroup", process);
+        FILE *file = fopen(path, "re");
+        while (file != NULL && fgets(theirs, sizeof theirs, file) != NULL)
+            if (strncmp(theirs, "0::", 3) == 0)
+                note(1, "kill-%s", strtok(strrchr(theirs, '/') + 1, "\n"));
+        if (file != NULL)
+            fclose(file);
+    }
+    if (all != NULL)
+        closedir(all);
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    note(child < 0 || kill(child, SIGKILL) != 0, "own-child-closed");
+    waitpid(child, NULL, 0);
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     static const struct {
         const char *name;
@@ -343,7 +397,9 @@ static void run(bgtask_task *task, const bgtask_host *host) {
                     {"shared-memory", shared_memory, 0},
                     {"kernel", kernel, 1},
                     {"capabilities", capabilities, 1},
-                    {"processes", processes, 1}};
+                    {"processes", processes, 1},
+                    {"namespaces", namespaces, 1},
+                    {"siblings", siblings, 0}};
     const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
         if (strcmp(label, attempts[i].name) == 0 || (strcmp(label, "all") == 0 && attempts[i].is_always))

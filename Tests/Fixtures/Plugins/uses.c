@@ -39,6 +39,15 @@ static void use_files(void) {
     close(directory);
 }
 
+/* What changes a directory without an open file. */
+static void use_attributes(void) {
+    char made[4096];
+    snprintf(made, sizeof made, "%s/fifo", path("USE_WRITE"));
+    mkfifo(made, 0600);
+    snprintf(made, sizeof made, "%s/file", path("USE_WRITE"));
+    chmod(made, 0640);
+}
+
 /* Different long paths, which the kernel rejects or does not find. */
 static void use_long_paths(void) {
     static char long_path[1000];
@@ -94,6 +103,8 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         use_files();
     if (strcmp(label, "secret") == 0 || strcmp(label, "fails") == 0)
         use_secret();
+    if (strcmp(label, "attributes") == 0)
+        use_attributes();
     if (strcmp(label, "program") == 0)
         use_program();
     if (strcmp(label, "sockets") == 0 || strcmp(label, "fails") == 0)

@@ -34,8 +34,8 @@ public enum PluginCompiler {
     /// Compiles one source file with the system's compiler, which finds `bgtask.h`.
     ///
     /// - Parameters:
-    ///   - source: The source file. Besides the system's headers it may include only `bgtask.h` and
-    ///     `fixture.h`.
+    ///   - source: The source file. Besides the system's headers it may include only `bgtask.h`, `fixture.h` and
+    ///     the runner's `template.h`.
     ///   - target: The path of the result; an existing file is replaced.
     ///   - options: The options for the compiler; none may name another file that can change.
     /// - Throws: ``Failure``, or an error of the file system.
@@ -43,7 +43,11 @@ public enum PluginCompiler {
         let cache = Products.directory.appending(path: "compiled-for-tests")
         try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
         var facts = Data(options.joined(separator: "\n").utf8)
-        for file in [source, include.appending(path: "bgtask.h"), fixtures.appending(path: "fixture.h")] {
+        let headers = [
+            include.appending(path: "bgtask.h"), fixtures.appending(path: "fixture.h"),
+            root.appending(path: "Sources/Runner/bgtask-runner/template.h"),
+        ]
+        for file in [source] + headers {
             facts += Data("\n\(file.lastPathComponent)\n".utf8) + (try Data(contentsOf: file))
         }
         let compiler = (try? FileManager.default.attributesOfItem(atPath: "/usr/bin/cc"))?[.modificationDate]
