@@ -27,6 +27,8 @@ public actor TaskHost: Service {
     nonisolated let moments: any MomentSource
     nonisolated let log: HostLog
     nonisolated let happenings = Broadcaster<HostEvent>()
+    /// Says that the manifests have changed.
+    nonisolated let registryNews = Broadcaster<Void>()
     nonisolated let settingsFiles: SettingsFiles
     nonisolated let sensors: ConditionSensors
     nonisolated let launcher: TaskLauncher
@@ -129,7 +131,12 @@ public actor TaskHost: Service {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
                 // The tasks below read the newest snapshot, so that an older one can't replace it.
-                group.addTask { for await _ in changes { self.hear(.registered(self.registry.latest)) } }
+                group.addTask {
+                    for await _ in changes {
+                        self.hear(.registered(self.registry.latest))
+                        self.registryNews.send(())
+                    }
+                }
                 group.addTask {
                     for await _ in settingsChanges { self.hear(.settings(self.settingsFiles.latest)) }
                 }
