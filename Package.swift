@@ -65,6 +65,8 @@ let heap = product("HeapModule", of: "swift-collections")
 let logging = product("Logging", of: "swift-log")
 let serviceLifecycle = product("ServiceLifecycle", of: "swift-service-lifecycle")
 let nio = ["NIOCore", "NIOPosix"].map { product($0, of: "swift-nio") }
+let nioHTTP = product("NIOHTTP1", of: "swift-nio")
+let nioTLS = product("NIOSSL", of: "swift-nio-ssl")
 let hummingbird = ["Hummingbird", "HummingbirdCore"].map { product($0, of: "hummingbird") }
 
 // MARK: Kinds of targets
@@ -127,6 +129,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -170,6 +173,7 @@ let package = Package(
         installed("CSodium", in: "Sources/Host", pkgConfig: "libsodium", debian: "libsodium-dev"),
         module("Signatures", in: "Sources/Host", uses: ["CSodium", "LinuxSystem"]),
         module("StrictFiles", in: "Sources/Host", uses: ["CYAML", "LinuxSystem", "TaskModel"]),
+        module("Pushes", in: "Sources/Host", uses: ["CSodium", "LinuxSystem", "TaskModel"]),
         module("Digests", in: "Sources/Host", uses: ["CSodium"]),
         module(
             "HandlerRegistry", in: "Sources/Host",
@@ -184,7 +188,10 @@ let package = Package(
         module("Scheduling", in: "Sources/Host", uses: ["TaskModel", heap], settings: optimized),
         module(
             "HostSettings", in: "Sources/Host",
-            uses: ["LinuxSystem", "Scheduling", "Signatures", "StrictFiles", "TaskModel", configuration]),
+            uses: [
+                "LinuxSystem", "Pushes", "Scheduling", "Signatures", "StrictFiles", "TaskModel",
+                configuration,
+            ]),
         module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
         module("Transferring", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"]),
@@ -206,7 +213,8 @@ let package = Package(
             "TaskHost", in: "Sources/Host",
             uses: [
                 "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
-                "LinuxSystem", "Recording", "RequestStore", "Scheduling", "Signatures", "StrictFiles",
+                "LinuxSystem", "Pushes", "Recording", "RequestStore", "Scheduling", "Signatures",
+                "StrictFiles",
                 "SystemConditions", "TaskModel", "Transferring", deque, logging, serviceLifecycle,
             ]),
         module(
@@ -214,11 +222,21 @@ let package = Package(
             uses: ["ControlWire", "LinuxSystem", "StrictFiles", "TaskModel"] + hummingbird + nio
                 + [logging, serviceLifecycle]),
 
+        module(
+            "PushServer", in: "Sources/Host",
+            uses: ["LinuxSystem", "Pushes", "TaskModel"] + nio + [nioHTTP, nioTLS, logging, serviceLifecycle]),
+
+        module(
+            "UnifiedPush", in: "Sources/Host",
+            uses: ["LinuxSystem", "Pushes", "TaskModel", logging, serviceLifecycle]),
+
         // MARK: Commands
         program(
             "bgtaskd", in: "Sources/Commands",
             uses: [
-                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "RequestStore", "Signatures",
+                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "PushServer", "Pushes",
+                "RequestStore",
+                "Signatures", "UnifiedPush",
                 "TaskHost", "TaskModel",
                 argumentParser, logging, serviceLifecycle,
             ]),
@@ -284,6 +302,7 @@ let package = Package(
                 "HostCore", "MemoryStore", "Recording", "Scheduling", "Simulation", "TaskHostTestSupport",
                 "TaskModel",
             ]),
+        tests("PushesTests", use: ["LinuxSystem", "Pushes", "TaskHostTestSupport", "TaskModel"]),
         tests(
             "HostSettingsTests",
             use: ["HostSettings", "LinuxSystem", "Scheduling", "TaskHostTestSupport", "TaskModel"]),
@@ -322,7 +341,8 @@ let package = Package(
         tests(
             "IntegrationTests",
             use: [
-                "ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask",
+                "ControlClient", "ControlWire", "LinuxSystem", "Pushes", "TaskHostTestSupport", "TaskModel",
+                "bgtask",
                 "bgtaskd", "bgtask-runner", "bgtask-transfer",
             ]),
     ],

@@ -57,6 +57,20 @@ extension ScriptedHost {
         return Self.request(TaskSubmission(identifier: identifier, origin: .client))
     }
 
+    func pushEndpoints() async throws(SubmissionError) -> [PushEndpoint] {
+        try note("endpoints")
+        return []
+    }
+
+    func changePushSecret(
+        of bundle: BundleIdentifier, _ change: PushSecretChange
+    ) async throws(SubmissionError) -> PushSecretFacts {
+        try note("secret \(bundle) \(change)")
+        return PushSecretFacts(
+            path: "/state/push-secrets/\(bundle)", secret: change == .remove ? nil : "whsec_c2VjcmV0",
+            count: change == .remove ? 0 : 1)
+    }
+
     func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest {
         try note("open \(bundle)")
         guard let identifier = try? TaskIdentifier(bundle.rawValue) else {

@@ -149,7 +149,8 @@ extension HistoryPlayer {
             world.call(.submit(TaskSubmission(identifier: unknown, origin: .client), from: nil))
         case 1: world.connect([try! IdentifierPattern("\(bundle).unknown")], process: 101)
         case 2: world.call(.open(bundle))
-        default: world.call(.push(bundle, payload: nil, chance(0.5) ? .considerate : .immediate))
+        default:
+            world.call(.push(PushOrder(to: bundle, payload: nil, chance(0.5) ? .considerate : .immediate)))
         }
     }
 

@@ -98,6 +98,8 @@ import Testing
         case .bool: standard == "true" ? "false" : "true"
         case .word(let words): words.first { $0 != standard && $0 != "restricted" }
         case .path: "/elsewhere"
+        case .distributor: "any"
+        case .address: "127.0.0.1:8765"
         case .group: "adm"
         case .users: "60600-60999"
         case .size: "2MiB"

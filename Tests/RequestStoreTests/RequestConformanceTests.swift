@@ -55,6 +55,25 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `a push of priority 5 does not replace one of priority 10, and 10 replaces both`(
+        kind: StoreUnderTest
+    ) async throws {
+        try await kind.with { store in
+            var push = try submission()
+            push.pushPriority = .immediate
+            let first = try await store.accept(push, kind: .push).request
+            push.pushPriority = .considerate
+            let refused = push
+            await #expect(throws: SubmissionError.moreUrgentWaits(push.identifier, first.id)) {
+                try await store.accept(refused, kind: .push)
+            }
+            #expect(try await store.pendingRequests() == [first])
+            push.pushPriority = .immediate
+            #expect(try await store.accept(push, kind: .push).replaced == first)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a schedule's submission replaces its own and never what a client asked for`(
         kind: StoreUnderTest
     ) async throws {

@@ -1,9 +1,10 @@
 public import ControlServer
 import HostSettings
-import Signatures
 import LinuxSystem
 import Logging
+import PushServer
 import ServiceLifecycle
+import Signatures
 public import TaskHost
 import TaskModel
 
@@ -52,7 +53,9 @@ extension DaemonCommand {
         configuration.bundleUsers = effective.bundleUsers
         configuration.templateIdleTime = effective.templateIdleTime
         configuration.keptLaunches = effective.keptLaunches
-        configuration.keptAge = effective.keptAge
+        // The store recognizes a push that is sent twice for as long as it keeps the request.
+        configuration.keptAge = max(
+            effective.keptAge, effective.pushes.address == nil ? .zero : PushServer.memory)
         configuration.signatures = SignatureRule(keys: effective.trustedKeys)
         configuration.recordingSize = effective.recordingSize
         // Checked first, so that nothing has been started yet that would have to be stopped again.
@@ -65,10 +68,20 @@ extension DaemonCommand {
             onUnknown: { logger.warning("\($0)") })
         let control = try ControlServer(
             host: host, socketPath: configuration.socketPath, access: access, logger: logger)
-        // The channel stops after the host, so that clients receive the ends of their launches.
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: control), .init(service: host),
+        ]
+        if let pushes = Self.pushServer(of: effective.pushes, for: host, logger) {
+            services.append(.init(service: pushes))
+        }
+        if let connector = Self.pushConnector(of: effective, for: host, logger) {
+            services.append(.init(service: connector))
+        }
+        // The channel stops after the host, so that clients receive the ends of their launches. The listener
+        // for pushes stops first.
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: control), .init(service: host)], logger: Self.quietLogger()))
+                services: services, logger: Self.quietLogger()))
         let stopping = Task {
             var count = 0
             for await _ in signals.signals {

@@ -28,6 +28,16 @@ struct BundleRoutes {
             let bundle = try ClientText.bundle(context.parameters.require("bundle"))
             return try await Response.json(RequestMessage(host.open(bundle)), status: .created)
         }
+        routes.post("bundles/:bundle/push-secret") { request, context in
+            let bundle = try ClientText.bundle(context.parameters.require("bundle"))
+            let message = try await request.message(
+                PushSecretChangeMessage.self, context: context, limits: limits)
+            return try await Response.json(
+                PushSecretMessage(host.changePushSecret(of: bundle, message.change)))
+        }
+        routes.get("push-endpoints") { _, _ in
+            try await Response.json(host.pushEndpoints().map(PushEndpointMessage.init))
+        }
         routes.post("pushes") { request, context in
             let message = try await request.message(PushMessage.self, context: context, limits: limits)
             let accepted = try await host.push(

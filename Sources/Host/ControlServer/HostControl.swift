@@ -184,6 +184,20 @@ public protocol HostControl: Sendable {
         async throws(SubmissionError)
         -> TaskRequest
 
+    /// The bundles that are registered with a distributor of UnifiedPush, with their endpoints; sorted by
+    /// name.
+    ///
+    /// - Throws: `unavailable` if the file with the registrations can't be read.
+    func pushEndpoints() async throws(SubmissionError) -> [PushEndpoint]
+
+    /// Changes the secrets with which senders outside sign the pushes of a bundle.
+    ///
+    /// - Returns: The new secret, which nothing shows again, and its file.
+    /// - Throws: `notFound` or `notPermitted` without a task of the kind push; `invalidRequest` if the
+    ///   present secrets do not permit the change; `unavailable` if the file can't be used.
+    func changePushSecret(of bundle: BundleIdentifier, _ change: PushSecretChange)
+        async throws(SubmissionError) -> PushSecretFacts
+
     /// Launches the app of a bundle. This counts as a use of the bundle and ends a dismissal.
     ///
     /// - Returns: The durable request for the launch. It replaces an earlier one that still waits.

@@ -8,8 +8,7 @@ extension HostCore {
     mutating func take(_ asked: HostCall, of call: CallID, isRescanned: Bool = false) {
         switch asked {
         case .submit(let submission, let process): submit(submission, for: .call(call), from: process)
-        case .push(let bundle, let payload, let priority):
-            push(to: bundle, payload, priority, call, asked, isRescanned)
+        case .push(let push): deliver(push, call, asked, isRescanned)
         case .open(let bundle): open(bundle, call, asked, isRescanned)
         case .cancel(let target): cancel(target, call)
         case .simulate(let identifier, let debug, let learn):
@@ -35,29 +34,7 @@ extension HostCore {
         emit(.work(.scan(ticket)))
     }
 
-    // MARK: Pushes, apps, bundles
-
-    private mutating func push(
-        to bundle: BundleIdentifier, _ payload: String?, _ priority: PushPriority, _ call: CallID,
-        _ asked: HostCall, _ isRescanned: Bool
-    ) {
-        let handler = handlers[bundle]
-        let task = handler?.manifest.tasks.first { $0.kind == .push && !$0.pattern.isWildcard }
-        guard let task else {
-            if !isRescanned { return rescan(for: call, asked) }
-            guard handler != nil else { return refuse(call, unknownBundle(bundle)) }
-            return refuse(
-                call,
-                SubmissionError(
-                    code: .notPermitted, subject: "\(bundle)",
-                    finding: "its manifest has no task of the kind push",
-                    remedy: "Add one, and the mode remote-notification: Documentation/Manifest.md"))
-        }
-        var submission = TaskSubmission(identifier: task.pattern.base, origin: .client)
-        submission.payload = payload
-        submission.pushPriority = priority
-        submit(submission, for: .call(call))
-    }
+    // MARK: Apps, bundles
 
     private mutating func open(
         _ bundle: BundleIdentifier, _ call: CallID, _ asked: HostCall, _ isRescanned: Bool

@@ -186,7 +186,7 @@ public enum HostCall: Sendable {
     /// `accepted`.
     case submit(TaskSubmission, from: Int32?)
     /// Deliver a silent push. Answer: `accepted`.
-    case push(BundleIdentifier, payload: String?, PushPriority)
+    case push(PushOrder)
     /// Launch a bundle's app, which counts as a use. Answer: `accepted`.
     case open(BundleIdentifier)
     /// Cancel pending requests and stop launches under way. Answer: `cancelled`.

@@ -67,6 +67,9 @@ public struct EffectiveSettings: Equatable, Sendable {
     /// The maximum size of the recording on the disk.
     public var recordingLimit = ByteCount.mebibytes(64)
 
+    /// The settings of pushes from outside.
+    public var pushes = PushSettings()
+
     /// Creates the default settings with these paths.
     public init(paths: HostPaths) {
         self.paths = paths

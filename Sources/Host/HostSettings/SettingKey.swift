@@ -111,6 +111,18 @@ extension SettingKey {
             text: { $0[keyPath: target] }, set: { $0[keyPath: target] = $1 })
     }
 
+    static func address(_ name: String, _ target: Target<String>, _ reason: String) -> Self {
+        Self(
+            path: parts(name), kind: .address, reason: reason, needsRestart: true,
+            text: { $0[keyPath: target] }, set: { $0[keyPath: target] = $1 })
+    }
+
+    static func distributor(_ name: String, _ target: Target<String>, _ reason: String) -> Self {
+        Self(
+            path: parts(name), kind: .distributor, reason: reason, needsRestart: true,
+            text: { $0[keyPath: target] }, set: { $0[keyPath: target] = $1 })
+    }
+
     static func users(_ name: String, _ target: Target<ClosedRange<UInt32>?>, _ reason: String) -> Self {
         Self(
             path: parts(name), kind: .users, reason: reason, needsRestart: true,

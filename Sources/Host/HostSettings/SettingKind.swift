@@ -1,4 +1,5 @@
 import LinuxSystem
+import Pushes
 import Signatures
 import StrictFiles
 public import TaskModel
@@ -19,6 +20,10 @@ public enum SettingKind: Sendable {
     case path
     /// The name or number of a group of users; empty means none.
     case group
+    /// An IP address and a port, such as `127.0.0.1:8765`; empty means none.
+    case address
+    /// The bus name of a distributor of UnifiedPush, `any` or `none`.
+    case distributor
     /// A range of the numbers of users, such as `60600-60999`, or `none`.
     case users
     /// A size with a unit, such as `64MiB`; the bounds are inclusive.
@@ -44,6 +49,8 @@ public enum SettingKind: Sendable {
         case .path: "absolute path, or ~/..."
         case .publicKeys: "list of public keys"
         case .group: "name or number of a group"
+        case .address: "IP address and port"
+        case .distributor: "none, any, or a bus name"
         case .users: "first and last number, such as 60600-60999, or none"
         case .size(let range):
             "size, \(Self.text(of: range.lowerBound)) to \(Self.text(of: range.upperBound))"
@@ -62,6 +69,8 @@ public enum SettingKind: Sendable {
         case .word(let words): node.word(what, among: words, problems)
         case .path: path(node, what, problems)
         case .group: group(node, what, problems)
+        case .address: address(node, what, problems)
+        case .distributor: distributor(node, what, problems)
         case .users: users(node, what, problems)
         case .size(let range): node.size(what, in: range, problems).map(Self.text(of:))
         case .publicKeys: publicKeys(node, what, problems)
@@ -117,6 +126,25 @@ public enum SettingKind: Sendable {
         problems.error(
             node.place, "\(what) must be the name of a group, found '\(name.shortened)'",
             "List the groups of this machine: getent group")
+        return nil
+    }
+
+    private func address(_ node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
+        guard let text = node.text(what, problems) else { return nil }
+        do throws(ListenAddress.Problem) {
+            return text.isEmpty ? text : try ListenAddress(text).description
+        } catch {
+            problems.error(node.place, "\(what) '\(text.shortened)': \(error.finding)", error.remedy)
+            return nil
+        }
+    }
+
+    private func distributor(_ node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
+        guard let text = node.text(what, problems) else { return nil }
+        if DistributorChoice(text) != nil { return text.isEmpty ? "none" : text }
+        problems.error(
+            node.place, "\(what) must be a distributor, found '\(text.shortened)'",
+            "Write none, any, or a name such as \(DistributorChoice.namespace).kde")
         return nil
     }
 

@@ -7,7 +7,7 @@ public import TaskModel
 /// A test checks `Documentation/Configuration.md` against this table.
 public enum SettingTable {
     /// All keys, without the `bundles` keys, because their names contain bundle identifiers.
-    public static let keys: [SettingKey] = host + scheduling + weights + scores
+    public static let keys: [SettingKey] = host + pushes + scheduling + weights + scores
 
     /// Finds a key by its whole name, those of bundles included; `nil` if there is no such key.
     public static func key(named name: String) -> SettingKey? {

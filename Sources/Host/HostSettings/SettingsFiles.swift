@@ -174,6 +174,10 @@ extension EffectiveSettings {
                         "scheduling.stallQuestion is not below stallLimit, so a stalled launch ends before the user is asked",
                     remedy: "Lower stallQuestion, or raise stallLimit"))
         }
+        doubts += pushes.doubts.map {
+            ManifestProblem(
+                severity: .warning, file: "configuration", finding: $0.finding, remedy: $0.remedy)
+        }
         return doubts
     }
 }

@@ -208,6 +208,9 @@ public struct MemoryStore: Equatable, Sendable {
             return .success(
                 Acceptance(request: kept, state: .pending, isRepeat: true, replaced: nil, isKept: true))
         }
+        if let found, submission.isLessUrgent(than: found, kind: terms.kind) {
+            return .failure(.moreUrgentWaits(submission.identifier, found.id))
+        }
         var before: RequestID?
         if submission.ifPending == .append {
             before =

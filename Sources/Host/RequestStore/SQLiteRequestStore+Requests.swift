@@ -22,6 +22,9 @@ extension SQLiteRequestStore {
         if submission.ifPending == .keep, let kept = found ?? waiting {
             return Acceptance(request: kept, state: .pending, isRepeat: true, replaced: nil, isKept: true)
         }
+        if let found, submission.isLessUrgent(than: found, kind: terms.kind) {
+            throw SubmissionError.moreUrgentWaits(submission.identifier, found.id)
+        }
         var before: RequestID?
         if submission.ifPending == .append {
             before = try found?.id ?? findLaunched(submission.identifier, in: db)

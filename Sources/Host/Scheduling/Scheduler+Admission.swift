@@ -84,13 +84,8 @@ extension Scheduler {
                 .notPermitted, "it asks for the GPU, and this machine offers none",
                 "Submit it without the GPU")
         }
-        if kind == .push, submission.pushPriority == .considerate,
-            let urgent = pending.request(of: identifier), urgent.submission.pushPriority == .immediate
-        {
-            throw refuse(
-                .tooManyPendingTaskRequests,
-                "\(urgent.id), a push of priority 10, waits, and one of priority 5 does not take its place",
-                "Send it with priority 10, or after \(urgent.id) has been launched")
+        if let urgent = pending.request(of: identifier), submission.isLessUrgent(than: urgent, kind: kind) {
+            throw SubmissionError.moreUrgentWaits(identifier, urgent.id)
         }
         let limit =
             submission.origin == .schedule || isSimulated

@@ -39,19 +39,12 @@ extension TaskHost {
         }
     }
 
-    /// Delivers a silent push to a bundle's task of the kind `push`.
-    public func push(to bundle: BundleIdentifier, payload: String?, priority: PushPriority)
-        async throws(SubmissionError) -> TaskRequest
-    {
-        try accepted(await ask(.push(bundle, payload: payload, priority)))
-    }
-
     /// Requests a launch of a bundle's app, which counts as a use of the bundle.
     public func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest {
         try accepted(await ask(.open(bundle)))
     }
 
-    private func accepted(_ answer: HostAnswer) throws(SubmissionError) -> TaskRequest {
+    func accepted(_ answer: HostAnswer) throws(SubmissionError) -> TaskRequest {
         try answer.value { if case .accepted(let acceptance) = $0 { acceptance.request } else { nil } }
     }
 

@@ -27,6 +27,8 @@ public actor TaskHost: Service {
     nonisolated let moments: any MomentSource
     nonisolated let log: HostLog
     nonisolated let happenings = Broadcaster<HostEvent>()
+    /// Says that the manifests have changed.
+    nonisolated let registryNews = Broadcaster<Void>()
     nonisolated let settingsFiles: SettingsFiles
     nonisolated let sensors: ConditionSensors
     nonisolated let launcher: TaskLauncher
@@ -130,7 +132,12 @@ public actor TaskHost: Service {
             await withTaskGroup(of: Void.self) { group in
                 // The tasks of this group read the newest snapshot of the manifests and of the settings, and
                 // not the element of the stream: an older element must not replace a newer snapshot.
-                group.addTask { for await _ in changes { self.hear(.registered(self.registry.latest)) } }
+                group.addTask {
+                    for await _ in changes {
+                        self.hear(.registered(self.registry.latest))
+                        self.registryNews.send(())
+                    }
+                }
                 group.addTask {
                     for await _ in settingsChanges { self.hear(.settings(self.settingsFiles.latest)) }
                 }

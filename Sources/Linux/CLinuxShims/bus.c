@@ -37,6 +37,11 @@ typedef int (*message_handler)(sd_bus_message *, void *, void *);
     CALL(sd_bus_message *, message_unref, (sd_bus_message *))                                                \
     CALL(int, message_set_auto_start, (sd_bus_message *, int))                                               \
     CALL(int, message_append_basic, (sd_bus_message *, char, const void *))                                  \
+    CALL(int, message_open_container, (sd_bus_message *, char, const char *))                                \
+    CALL(int, message_close_container, (sd_bus_message *))                                                   \
+    CALL(int, message_new_method_return, (sd_bus_message *, sd_bus_message **))                              \
+    CALL(sd_bus_message *, message_ref, (sd_bus_message *))                                                  \
+    CALL(int, send, (sd_bus *, sd_bus_message *, uint64_t *))                                                \
     CALL(int, message_get_errno, (sd_bus_message *))                                                         \
     CALL(int, message_get_type, (sd_bus_message *, uint8_t *))                                               \
     CALL(const char *, message_get_sender, (sd_bus_message *))                                               \
@@ -57,6 +62,7 @@ static struct {
 struct lx_bus {
     sd_bus *bus;
     lx_bus_handler handler;
+    lx_bus_server server;
     void *context;
 };
 
@@ -100,6 +106,9 @@ static int on_message(sd_bus_message *message, void *context, void *error) {
     /* SD_BUS_MESSAGE_SIGNAL */
     if (sd.message_get_type(message, &type) >= 0 && type == 4)
         owner->handler(owner->context, (lx_bus_message *)message, 0, 0);
+    /* SD_BUS_MESSAGE_METHOD_CALL */
+    if (type == 1 && owner->server)
+        return owner->server(owner->context, (lx_bus_message *)message);
     /* 0 lets other filters see the message, too. */
     return 0;
 }
@@ -175,24 +184,18 @@ int lx_bus_process(lx_bus *bus) {
     return sd.process(bus->bus, NULL);
 }
 
-int lx_bus_call(lx_bus *bus, const char *service, const char *path, const char *interface, const char *member,
-                const char *const *arguments, int count, uint64_t reply) {
+/* Sends a call and frees the message. */
+static int send_call(lx_bus *bus, sd_bus_message *message, int code, uint64_t reply) {
     struct pending_call *call = malloc(sizeof *call);
     if (!call)
-        return -ENOMEM;
-    call->owner = bus;
-    call->reply = reply;
-    sd_bus_message *message = NULL;
-    int code = sd.message_new_method_call(bus->bus, &message, service, path, interface, member);
-    /* Reading the state of the machine must not start services. */
-    if (code >= 0)
-        code = sd.message_set_auto_start(message, 0);
-    for (int i = 0; code >= 0 && i < count; i++)
-        code = sd.message_append_basic(message, 's', arguments[i]);
+        code = -ENOMEM;
     sd_bus_slot *slot = NULL;
     const uint64_t five_seconds = 5000000;
-    if (code >= 0)
+    if (code >= 0) {
+        call->owner = bus;
+        call->reply = reply;
         code = sd.call_async(bus->bus, &slot, message, on_reply, call, five_seconds);
+    }
     if (code >= 0)
         code = sd.slot_set_destroy_callback(slot, free);
     if (code < 0) {
@@ -205,6 +208,81 @@ int lx_bus_call(lx_bus *bus, const char *service, const char *path, const char *
         sd.slot_unref(slot);
     if (message)
         sd.message_unref(message);
+    return code;
+}
+
+int lx_bus_call(lx_bus *bus, const char *service, const char *path, const char *interface, const char *member,
+                const char *const *arguments, int count, uint64_t reply) {
+    sd_bus_message *message = NULL;
+    int code = sd.message_new_method_call(bus->bus, &message, service, path, interface, member);
+    /* Reading the state of the machine must not start services. */
+    if (code >= 0)
+        code = sd.message_set_auto_start(message, 0);
+    for (int i = 0; code >= 0 && i < count; i++)
+        code = sd.message_append_basic(message, 's', arguments[i]);
+    return send_call(bus, message, code, reply);
+}
+
+/* Appends a dictionary from strings to variants with strings; `arguments` are its keys and values in turn. */
+static int append_dictionary(sd_bus_message *message, const char *const *arguments, int count) {
+    int code = sd.message_open_container(message, 'a', "{sv}");
+    for (int i = 0; code >= 0 && i + 1 < count; i += 2) {
+        code = sd.message_open_container(message, 'e', "sv");
+        if (code >= 0)
+            code = sd.message_append_basic(message, 's', arguments[i]);
+        if (code >= 0)
+            code = sd.message_open_container(message, 'v', "s");
+        if (code >= 0)
+            code = sd.message_append_basic(message, 's', arguments[i + 1]);
+        if (code >= 0)
+            code = sd.message_close_container(message);
+        if (code >= 0)
+            code = sd.message_close_container(message);
+    }
+    return code < 0 ? code : sd.message_close_container(message);
+}
+
+int lx_bus_request(lx_bus *bus, const char *service, const char *path, const char *interface,
+                   const char *member, const char *types, const char *const *arguments, int count,
+                   uint64_t reply) {
+    sd_bus_message *message = NULL;
+    int code = sd.message_new_method_call(bus->bus, &message, service, path, interface, member);
+    if (code >= 0 && types[0] == 'D') {
+        code = append_dictionary(message, arguments, count);
+    } else {
+        for (int i = 0; code >= 0 && i < count; i++) {
+            if (types[i] == 'u') {
+                uint32_t number = (uint32_t)strtoul(arguments[i], NULL, 10);
+                code = sd.message_append_basic(message, 'u', &number);
+            } else {
+                code = sd.message_append_basic(message, 's', arguments[i]);
+            }
+        }
+    }
+    return send_call(bus, message, code, reply);
+}
+
+void lx_bus_serve(lx_bus *bus, lx_bus_server server) {
+    bus->server = server;
+}
+
+lx_bus_message *lx_bus_keep(lx_bus_message *message) {
+    return (lx_bus_message *)sd.message_ref((sd_bus_message *)message);
+}
+
+void lx_bus_release(lx_bus_message *message) {
+    sd.message_unref((sd_bus_message *)message);
+}
+
+int lx_bus_reply(lx_bus *bus, lx_bus_message *call, int with_dictionary) {
+    sd_bus_message *answer = NULL;
+    int code = sd.message_new_method_return((sd_bus_message *)call, &answer);
+    if (code >= 0 && with_dictionary)
+        code = append_dictionary(answer, NULL, 0);
+    if (code >= 0)
+        code = sd.send(bus->bus, answer, NULL);
+    if (answer)
+        sd.message_unref(answer);
     return code;
 }
 

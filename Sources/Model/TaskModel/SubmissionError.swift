@@ -53,6 +53,14 @@ public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertib
 }
 
 extension SubmissionError {
+    /// A push of priority 10 waits, and one of priority 5 does not take its place.
+    public static func moreUrgentWaits(_ identifier: TaskIdentifier, _ urgent: RequestID) -> Self {
+        Self(
+            code: .tooManyPendingTaskRequests, subject: identifier.rawValue,
+            finding: "\(urgent), a push of priority 10, waits, and one of priority 5 does not take its place",
+            remedy: "Send it with priority 10, or after \(urgent) has been launched")
+    }
+
     /// A request of the identifier waits already for another one to end.
     public static func alreadyAppended(_ identifier: TaskIdentifier, waiting: RequestID) -> Self {
         Self(

@@ -108,6 +108,19 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     }
 }
 
+extension TaskSubmission {
+    /// Whether this is a push of priority 5, and the request that waits is one of priority 10, whose place it
+    /// may not take.
+    ///
+    /// - Parameters:
+    ///   - waiting: The pending request of the same identifier.
+    ///   - kind: The kind of the identifier.
+    /// - Returns: Whether this submission must be refused.
+    public func isLessUrgent(than waiting: TaskRequest, kind: TaskKind) -> Bool {
+        kind == .push && pushPriority == .considerate && waiting.submission.pushPriority == .immediate
+    }
+}
+
 /// A request that the host has accepted; the store keeps it until it ends.
 public struct TaskRequest: Equatable, Sendable, Codable {
     /// The number of the request in the store.

@@ -227,6 +227,18 @@ public struct ControlClient: Sendable {
         try await send(.POST, "/pushes", push)
     }
 
+    /// Lists where servers send the pushes of bundles, by UnifiedPush.
+    public func pushEndpoints() async throws(ControlClientError) -> [PushEndpointMessage] {
+        try await get("/push-endpoints")
+    }
+
+    /// Changes the secrets with which senders outside sign the pushes of a bundle.
+    public func changePushSecret(
+        of bundle: BundleIdentifier, _ change: PushSecretChange
+    ) async throws(ControlClientError) -> PushSecretMessage {
+        try await send(.POST, "/bundles/\(bundle)/push-secret", PushSecretChangeMessage(change: change))
+    }
+
     /// Explains why a task waits, or would wait if it were submitted now.
     public func explain(_ identifier: TaskIdentifier) async throws(ControlClientError)
         -> TaskExplanationMessage

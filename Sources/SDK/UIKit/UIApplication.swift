@@ -131,12 +131,16 @@ open class UIApplication: UIResponder, @unchecked Sendable {
         UIBackgroundRefreshStatus(rawValue: App.shared.host.conditions.refresh.rawValue) ?? .available
     }
 
-    /// Does nothing but give the author advice: pushes come from `bgtask push`, and need no token.
+    /// Does nothing but give the author advice: the host registers bundles itself.
+    ///
+    /// With UnifiedPush, `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gets the
+    /// endpoint.
     open func registerForRemoteNotifications() {
         App.shared.host.advise(
             "noPushTokens",
-            "registerForRemoteNotifications() gives no token here: pushes come by 'bgtask push BUNDLE' to the task of the "
-                + "kind push in the manifest.")
+            "registerForRemoteNotifications() is not needed: pushes come to the task of the kind push in the manifest, "
+                + "from 'bgtask push BUNDLE', signed webhooks or UnifiedPush. With UnifiedPush, the device token is the "
+                + "endpoint.")
     }
 
     /// Does nothing.

@@ -60,10 +60,13 @@ public protocol UIApplicationDelegate: AnyObject {
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
 
-    /// Never called here: pushes need no token.
+    /// Called when the app gets an endpoint of UnifiedPush; the token is the endpoint's URL in UTF-8.
+    ///
+    /// The app sends it to its server. Without UnifiedPush, the method is never called, because pushes then
+    /// need no token.
     func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data)
-    /// Never called here: pushes need no token.
+    /// Called when the endpoint of UnifiedPush is no longer valid.
     func application(
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error)
 

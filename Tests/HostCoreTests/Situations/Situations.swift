@@ -205,9 +205,9 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
             try rig.ask("events")
         },
         .init("a push came just now") { rig in
-            try rig.call(.push(SituationRig.bundle, payload: nil, .considerate))
+            try rig.call(.push(PushOrder(to: SituationRig.bundle, payload: nil, .considerate)))
             try rig.end("push", succeeded)
-            try rig.call(.push(SituationRig.bundle, payload: nil, .considerate))
+            try rig.call(.push(PushOrder(to: SituationRig.bundle, payload: nil, .considerate)))
             rig.task = SituationRig.identifier("push")
         },
     ]

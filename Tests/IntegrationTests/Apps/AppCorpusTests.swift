@@ -55,6 +55,22 @@ import Testing
         }
         let push = try #require(try app.host.launches(of: "org.example.corpus.push").first)
         #expect(push["message"] as? String == "newData", "\(push)")
+
+        // The host announces the endpoint of UnifiedPush in this way.
+        for (endpoint, line) in [
+            ("\"https://push.test/x\"", "token: https://push.test/x"), ("null", "no token: "),
+        ] {
+            let count = try app.host.launches(of: "org.example.corpus.push").count
+            app.host.run(
+                "push", app.bundle, "{\"unifiedPush\": {\"endpoint\": \(endpoint)}}", "--priority", "10")
+            try app.host.wait("the endpoint was announced") {
+                let rows = try app.host.launches(of: "org.example.corpus.push")
+                return rows.count > count && rows.first?["outcome"] is String
+            }
+            let row = try #require(try app.host.launches(of: "org.example.corpus.push").first)
+            #expect(row["message"] as? String == "noData", "\(row)")
+            #expect(app.lines(of: try #require(row["launch"] as? String)).contains { $0.contains(line) })
+        }
         #expect(app.host.stop() == 0)
     }
 }

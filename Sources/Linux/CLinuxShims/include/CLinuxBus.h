@@ -14,6 +14,10 @@ typedef struct lx_bus_message lx_bus_message;
  *  lx_bus_call, or 0 for a signal. `error` is the error number of an error reply, or 0. */
 typedef void (*lx_bus_handler)(void *context, lx_bus_message *message, uint64_t reply, int error);
 
+/** Called for a method call to this connection. Returns 1 if lx_bus_reply is called for it, now or later, and
+ *  0 if sd-bus must answer that there is no such method. */
+typedef int (*lx_bus_server)(void *context, lx_bus_message *message);
+
 /** Loads libsystemd or elogind's library. Returns 0, or -ENOENT if neither is installed. */
 int lx_bus_load(void);
 
@@ -34,6 +38,23 @@ int lx_bus_process(lx_bus *bus);
  *  with the number `reply`. */
 int lx_bus_call(lx_bus *bus, const char *service, const char *path, const char *interface, const char *member,
                 const char *const *arguments, int count, uint64_t reply);
+
+/** Calls a method of a service, which the bus starts if it does not run. `types` is a letter for each
+ *  argument: s for a string, u for a number in decimal; or only D for one dictionary from strings to variants
+ *  with strings, whose keys and values are the arguments in turn. */
+int lx_bus_request(lx_bus *bus, const char *service, const char *path, const char *interface,
+                   const char *member, const char *types, const char *const *arguments, int count,
+                   uint64_t reply);
+
+/** Passes every method call to `server`, with the context of lx_bus_open. */
+void lx_bus_serve(lx_bus *bus, lx_bus_server server);
+
+/** Keeps a message beyond the handler, and releases it. */
+lx_bus_message *lx_bus_keep(lx_bus_message *message);
+void lx_bus_release(lx_bus_message *message);
+
+/** Answers a call with nothing, or with an empty dictionary. */
+int lx_bus_reply(lx_bus *bus, lx_bus_message *call, int with_dictionary);
 
 /** The fields of a message's header; NULL if the message does not have the field. */
 const char *lx_bus_sender(lx_bus_message *message);

@@ -1,4 +1,5 @@
 import BackgroundTasks
+import Foundation
 import UIKit
 
 // An app with a file for each kind of work, each in the manner of an article of Apple's documentation.
@@ -18,6 +19,18 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
         tidying = Tidying.schedule()
         UIApplication.shared.registerForRemoteNotifications()
         return true
+    }
+
+    func application(
+        _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+    ) {
+        print("token: \(String(decoding: deviceToken, as: UTF8.self))")
+    }
+
+    func application(
+        _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
+    ) {
+        print("no token: \(error.localizedDescription)")
     }
 
     func application(

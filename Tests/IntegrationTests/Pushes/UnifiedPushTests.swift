@@ -1,0 +1,181 @@
+import Foundation
+import TaskHostTestSupport
+import Testing
+
+/// A real host as a connector of UnifiedPush, on a bus of its own with a small distributor.
+@Suite(.system, .enabled(if: PrivateBus.mockObstacle == nil, "\(PrivateBus.mockObstacle ?? "")"))
+struct UnifiedPushTests {
+    /// A distributor that knows one version of the interface, gives endpoints, and sends what the test says.
+    private static let distributor = """
+        import dbus, dbus.service, sys
+        from dbus.mainloop.glib import DBusGMainLoop
+        from gi.repository import GLib
+
+        version, address = sys.argv[1], sys.argv[2]
+        DBusGMainLoop(set_as_default=True)
+        bus = dbus.bus.BusConnection(address)
+        DISTRIBUTOR = "org.unifiedpush.Distributor" + version
+        CONNECTOR = "org.unifiedpush.Connector" + version
+        tokens = {}
+
+        def connector(token):
+            return dbus.Interface(bus.get_object(tokens[token], "/org/unifiedpush/Connector", introspect=False), CONNECTOR)
+
+        def endpoint(token):
+            url = "https://push.test/" + token
+            if version == "2":
+                connector(token).NewEndpoint(dbus.Dictionary({"token": token, "endpoint": url}, signature="sv"))
+            else:
+                connector(token).NewEndpoint(token, url)
+
+        def registered(service, token):
+            tokens[token] = service
+            GLib.idle_add(lambda: endpoint(token) and False)
+
+        class Second(dbus.service.Object):
+            @dbus.service.method("org.unifiedpush.Distributor2", in_signature="a{sv}", out_signature="a{sv}")
+            def Register(self, values):
+                registered(str(values["service"]), str(values["token"]))
+                return dbus.Dictionary({"success": "REGISTRATION_SUCCEEDED"}, signature="sv")
+
+            @dbus.service.method("org.unifiedpush.Distributor2", in_signature="a{sv}", out_signature="a{sv}")
+            def Unregister(self, values):
+                tokens.pop(str(values["token"]), None)
+                return dbus.Dictionary({}, signature="sv")
+
+        class First(dbus.service.Object):
+            @dbus.service.method("org.unifiedpush.Distributor1", in_signature="sss", out_signature="ss")
+            def Register(self, service, token, description):
+                registered(str(service), str(token))
+                return "REGISTRATION_SUCCEEDED", ""
+
+            @dbus.service.method("org.unifiedpush.Distributor1", in_signature="s", out_signature="")
+            def Unregister(self, token):
+                tokens.pop(str(token), None)
+
+        class Test(dbus.service.Object):
+            @dbus.service.method("test.Push", in_signature="", out_signature="s")
+            def Tokens(self):
+                return " ".join(sorted(tokens))
+
+            @dbus.service.method("test.Push", in_signature="sss", out_signature="")
+            def Send(self, token, text, number):
+                message = dbus.ByteArray(bytes.fromhex(text))
+                if version == "2":
+                    connector(token).Message(dbus.Dictionary({"token": token, "message": message, "id": number}, signature="sv"))
+                else:
+                    connector(token).Message(token, message, number)
+
+        name = dbus.service.BusName("org.unifiedpush.Distributor.test", bus)
+        (Second if version == "2" else First)(bus, "/org/unifiedpush/Distributor")
+        Test(bus, "/test")
+        GLib.MainLoop().run()
+        """
+
+    private final class World {
+        let bus: PrivateBus
+        let host: HostProcess
+        private(set) var distributor: CompanionProcess?
+        private let version: String
+
+        init(version: String) throws {
+            self.version = version
+            bus = try PrivateBus()
+            try bus.start()
+            host = try HostProcess()
+            host.environment["BGTASK_PUSHES_DISTRIBUTOR"] = "any"
+            host.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+            try host.install(
+                EndToEndTests.counting.replacingOccurrences(
+                    of: "printf(\"from %ld\\n\", position);",
+                    with:
+                        "(void)position; printf(\"got %s\\n\", launch->payload ? launch->payload : \"nothing\");"
+                ),
+                library: "libcounting.so", manifest: PushHost.manifest, named: "mail")
+        }
+
+        func startDistributor() throws {
+            let file = bus.directory.appendingPathComponent("distributor.py")
+            try UnifiedPushTests.distributor.write(to: file, atomically: true, encoding: .utf8)
+            distributor = try CompanionProcess(
+                ["/usr/bin/python3", file.path, version, bus.address], output: bus.log)
+        }
+
+        func stopDistributor() { distributor?.end() }
+
+        var tokens: [String] {
+            let answer = bus.call("org.unifiedpush.Distributor.test", "/test", "test.Push.Tokens")
+            return answer.status == 0
+                ? answer.output.split(whereSeparator: \.isWhitespace).map(String.init) : []
+        }
+
+        func send(_ text: String, id: String, token: String) -> Bool {
+            let hex = text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return bus.call(
+                "org.unifiedpush.Distributor.test", "/test", "test.Push.Send", "string:\(token)",
+                "string:\(hex)",
+                "string:\(id)"
+            ).status == 0
+        }
+
+        /// What the launches for pushes wrote, oldest first.
+        func heard() throws -> [String] {
+            try host.launches(of: "com.example.mail.push").reversed().compactMap { row in
+                guard row["outcome"] is String, let id = row["launch"] as? String else { return nil }
+                return host.run("logs", id).output.split(separator: "\n").first { $0.contains("got ") }.map {
+                    String($0.drop { $0 != "{" })
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["1", "2"])
+    func `a bundle is registered, learns its endpoint, and gets messages as pushes`(version: String) throws {
+        let world = try World(version: version)
+        try world.startDistributor()
+        // The rate of pushes is not the subject here.
+        world.host.environment["BGTASK_SCHEDULING_PUSH_SPACING"] = "0s"
+        try world.host.start()
+        try world.host.wait("the bundle knows its endpoint") {
+            try world.heard().contains { $0.contains("https://push.test/") }
+        }
+        let token = try #require(world.tokens.first)
+        #expect(world.tokens.count == 1)
+        #expect(try world.heard() == [#"{"unifiedPush":{"endpoint":"https://push.test/\#(token)"}}"#])
+
+        #expect(world.send(#"{"word": "hello"}"#, id: "m1", token: token))
+        try world.host.wait("the message is handled") { try world.heard().count == 2 }
+        #expect(try world.heard().last == #"{"word": "hello"}"#)
+        #expect(
+            world.send(#"{"word": "hello"}"#, id: "m1", token: token), "a repeated message is acknowledged")
+        #expect(world.send("no JSON", id: "m2", token: token))
+        try world.host.wait("the second message is handled") { try world.heard().count == 3 }
+        #expect(try world.heard().last == #"{"message":"bm8gSlNPTg=="}"#)
+
+        // After a restart, the token and the endpoint are the same, so the bundle hears nothing new.
+        world.host.kill()
+        try world.host.start()
+        try world.host.wait("the host is on the bus") { world.bus.owner(of: "org.bgtask.Pushes") != nil }
+        #expect(world.send(#"{"word": "again"}"#, id: "m3", token: token))
+        try world.host.wait("the third message is handled") { try world.heard().count == 4 }
+        #expect(world.tokens == [token])
+        #expect(world.host.run("push-endpoints").output.contains("https://push.test/\(token)"))
+        #expect(world.host.stop() == 0)
+    }
+
+    @Test func `a distributor that comes later, dies and comes back is used each time`() throws {
+        let world = try World(version: "2")
+        try world.host.start()
+        try world.host.wait("the host is on the bus") { world.bus.owner(of: "org.bgtask.Pushes") != nil }
+        try world.startDistributor()
+        try world.host.wait("the bundle is registered") { !world.tokens.isEmpty }
+        let tokens = world.tokens
+        world.stopDistributor()
+        try world.host.wait("it is gone") { world.bus.owner(of: "org.unifiedpush.Distributor.test") == nil }
+        try world.startDistributor()
+        try world.host.wait("the bundle is registered again") { world.tokens == tokens }
+        // A bundle that is not installed any more gives its token back.
+        try FileManager.default.removeItem(at: world.host.manifests.appendingPathComponent("mail.yaml"))
+        try world.host.wait("the token is given back") { world.tokens.isEmpty }
+    }
+}
