@@ -2,6 +2,7 @@
 #include "task.h"
 #include "call.h"
 #include "crash.h"
+#include "host_functions.h"
 #include "isolation.h"
 #include "process.h"
 #include "report.h"
@@ -222,7 +223,7 @@ static _Noreturn void finish(bgtask_task *task) {
            pthread_cond_timedwait(&task->changed, &task->lock, &until) != ETIMEDOUT)
         continue;
     // Another thread may be submitting a request.
-    while (task->calls != NULL)
+    while (has_busy_calls(task))
         pthread_cond_wait(&task->changed, &task->lock);
     bool completed = task->completed;
     pthread_mutex_unlock(&task->lock);
