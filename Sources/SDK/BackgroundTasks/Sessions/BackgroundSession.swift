@@ -37,6 +37,8 @@
         let configuration: BackgroundURLSessionConfiguration
         let delegate: (any FoundationNetworking.URLSessionDelegate)?
         private let lock = NSLock()
+        /// A serial queue, on which tasks are begun in the order in which they were resumed.
+        private let starting = DispatchQueue(label: "BackgroundTasks.sessions", qos: .utility)
         private(set) var session: URLSession?
         private var records: [String: Record] = [:]
         private var byTask: [ObjectIdentifier: Record] = [:]
@@ -62,7 +64,14 @@
         // MARK: Beginning
 
         /// Takes a task over that the app has resumed.
+        ///
+        /// Foundation calls this on the queue of the task, on which the properties of the task can't be read.
         func start(_ loader: HostTransfer, _ task: URLSessionTask) {
+            let loader = Unchecked(loader)
+            starting.async { [self] in begin(loader.value, task) }
+        }
+
+        private func begin(_ loader: HostTransfer, _ task: URLSessionTask) {
             let known: [SessionMessages.Transfer]? = lock.withLock {
                 guard let record = byTask[ObjectIdentifier(task)] else { return nil }
                 record.loader = loader

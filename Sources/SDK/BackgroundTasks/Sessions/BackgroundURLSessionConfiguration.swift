@@ -1,23 +1,17 @@
 #if BackgroundTransfers
-    public import Foundation
+    import Foundation
     public import FoundationNetworking
 
     /// The configuration of a background session: its downloads and uploads are made by the host, and go on
     /// when the process that began them ends.
     ///
     /// `URLSessionConfiguration.background(withIdentifier:)` makes it.
-    public final class BackgroundURLSessionConfiguration: URLSessionConfiguration, @unchecked Sendable {
+    public class BackgroundURLSessionConfiguration: URLSessionConfiguration, @unchecked Sendable {
         // Unchecked: like Foundation's, a configuration is changed only before its session is made.
 
-        private let sessionIdentifier: String
         /// The part of the session that talks to the host; `nil` until the session is made.
         weak var session: BackgroundSession?
-
-        /// The identifier of the session.
-        public override var identifier: String? {
-            get { sessionIdentifier }
-            set {}
-        }
+        let sessionIdentifier: String
 
         /// What the members that Foundation lacks are set to.
         struct Wishes {
@@ -31,10 +25,30 @@
 
         // Foundation calls its initialiser deprecated, and a subclass has no other.
         @available(*, deprecated)
-        fileprivate init(_ identifier: String) { sessionIdentifier = identifier }
+        fileprivate init(named identifier: String) { sessionIdentifier = identifier }
+
+        static func make(_ identifier: String) -> BackgroundURLSessionConfiguration {
+            let made = (HostedConfiguration.self as any Making.Type).made(identifier)
+            made.protocolClasses = [HostTransfer.self]
+            made.timeoutIntervalForResource = 7 * 86_400
+            return made
+        }
+    }
+
+    /// The class of every configuration of a background session.
+    ///
+    /// It is a class of its own because the setter of `identifier` is internal in Foundation: the compiler
+    /// fails in modules that see a class that overrides it.
+    private final class HostedConfiguration: BackgroundURLSessionConfiguration, @unchecked Sendable {
+        // Unchecked: it has no properties of its own.
+
+        override var identifier: String? {
+            get { sessionIdentifier }
+            set {}
+        }
 
         /// Copies the configuration; Foundation does that when a session is made.
-        public override func copy(with zone: NSZone? = nil) -> Any {
+        override func copy(with zone: NSZone? = nil) -> Any {
             let copy = BackgroundURLSessionConfiguration.make(sessionIdentifier)
             copy.session = session
             copy.wishes = wishes
@@ -48,21 +62,14 @@
             copy.requestCachePolicy = requestCachePolicy
             return copy
         }
-
-        static func make(_ identifier: String) -> BackgroundURLSessionConfiguration {
-            let made = (BackgroundURLSessionConfiguration.self as any Making.Type).made(identifier)
-            made.protocolClasses = [HostTransfer.self]
-            made.timeoutIntervalForResource = 7 * 86_400
-            return made
-        }
     }
 
     /// Through a protocol, a deprecated function can be called without a warning.
     private protocol Making { static func made(_ identifier: String) -> BackgroundURLSessionConfiguration }
-    extension BackgroundURLSessionConfiguration: Making {
+    extension HostedConfiguration: Making {
         @available(*, deprecated)
         fileprivate static func made(_ identifier: String) -> BackgroundURLSessionConfiguration {
-            BackgroundURLSessionConfiguration(identifier)
+            HostedConfiguration(named: identifier)
         }
     }
 
