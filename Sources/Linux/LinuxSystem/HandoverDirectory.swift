@@ -82,6 +82,7 @@ public struct HandoverDirectory: ~Copyable {
     /// Opens a file to send.
     ///
     /// - Parameter name: The name of a file, without `/`.
+    /// - Returns: The open file.
     /// - Throws: The call that failed; `EACCES` for a file that is not the bundle's alone: one of another
     ///   owner, or one with a further name, which could be outside the bundle's directories.
     public func open(_ name: String) throws(SystemCallError) -> SendingFile {

@@ -49,7 +49,9 @@ struct SessionBook: Sendable {
         var notBefore: WallTime?
     }
 
-    /// The longest time in which an app should handle its events: 10 s. Our choice; Apple names no number.
+    /// The longest time in which an app should handle its events: 10 s.
+    ///
+    /// Our choice; Apple names no number.
     static let promptTime = Duration.seconds(10)
     /// The wait after the first slow launch; it doubles with each further one in a row.
     static let firstDelay = Duration.seconds(30)

@@ -121,6 +121,7 @@
         /// Makes the configuration of a background session.
         ///
         /// - Parameter identifier: The name of the session within the bundle, the same in each launch.
+        /// - Returns: The configuration, for the initialiser of `URLSession`.
         public class func background(withIdentifier identifier: String) -> BackgroundURLSessionConfiguration {
             BackgroundURLSessionConfiguration.make(identifier)
         }

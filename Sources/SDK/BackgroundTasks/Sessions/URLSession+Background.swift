@@ -41,6 +41,7 @@
         /// Makes a task that continues a download.
         ///
         /// - Parameter resumeData: The data from `cancel(byProducingResumeData:)` or from a failed task.
+        /// - Returns: The task, which is not resumed yet.
         @_disfavoredOverload
         public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
             let resume = ResumeData(resumeData)

@@ -75,7 +75,8 @@ extension Editions: URLSessionDownloadDelegate {
         }
         do {
             try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
-            let savedURL = documents.appendingPathComponent(downloadTask.originalRequest!.url!.lastPathComponent)
+            let name = downloadTask.originalRequest!.url!.lastPathComponent
+            let savedURL = documents.appendingPathComponent(name)
             try? FileManager.default.removeItem(at: savedURL)
             try FileManager.default.moveItem(at: location, to: savedURL)
             print("saved \(savedURL.lastPathComponent)")
@@ -94,7 +95,8 @@ extension Editions: URLSessionDownloadDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: Error?) {
         if let error {
             let resumes = (error as NSError).userInfo[NSURLSessionDownloadTaskResumeData] != nil
-            print("\(task.taskDescription ?? "") failed, can resume: \(resumes): \(error.localizedDescription)")
+            let name = task.taskDescription ?? ""
+            print("\(name) failed, can resume: \(resumes): \(error.localizedDescription)")
         } else {
             let status = (task.response as? HTTPURLResponse)?.statusCode ?? 0
             print("\(task.taskDescription ?? "") completed, status \(status)")
