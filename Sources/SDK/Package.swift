@@ -13,6 +13,10 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Opt-in for background sessions of `URLSession`, because Foundation's part for networks comes with them: a
+/// process that is cloned with it starts later and needs more memory (Documentation/Decisions/0061).
+let transfers = "BackgroundTransfers"
+
 let package = Package(
     name: "SDK",
     products: [
@@ -22,6 +26,11 @@ let package = Package(
         .library(name: "OSLog", targets: ["OSLog", "os"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "SwiftUI", targets: ["SwiftUI"]),
+    ],
+    traits: [
+        .trait(
+            name: transfers, description: "Background sessions of URLSession, whose transfers the host makes."
+        )
     ],
     targets: [
         .target(name: "CHandlerABI", path: "CHandlerABI"),
@@ -35,8 +44,12 @@ let package = Package(
             name: "BackgroundTasksTesting", dependencies: ["BackgroundTasks"], path: "BackgroundTasksTesting",
             swiftSettings: swiftSettings),
         .target(
-            name: "BackgroundTasks", dependencies: ["CHandlerABI", "ControlChannel"], path: "BackgroundTasks",
-            swiftSettings: swiftSettings),
+            name: "BackgroundTasks",
+            dependencies: [
+                "CHandlerABI", "ControlChannel",
+                .target(name: "FoundationSessions", condition: .when(traits: [transfers])),
+            ], path: "BackgroundTasks", swiftSettings: swiftSettings),
+        .target(name: "FoundationSessions", path: "FoundationSessions", swiftSettings: swiftSettings),
         .target(
             name: "UIKit", dependencies: ["AppleSubmodules", "BackgroundTasks", "CObjects"], path: "UIKit",
             swiftSettings: swiftSettings),

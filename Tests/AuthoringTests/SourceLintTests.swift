@@ -70,12 +70,13 @@ import Testing
             "Legacy.swift:17:9: error: 'autoreleasepool' does not exist": "Remove it",
             "Mac.swift:3:1: error: '#if os(macOS)' is false on Linux": "Write '#if os(macOS) || os(Linux)'",
             "Transfers.swift:3:34: error: 'URLSessionDownloadDelegate' is in the module FoundationNetworking":
-                "Write '#if canImport(FoundationNetworking)'",
-            "Transfers.swift:5:25: error: 'URLSessionConfiguration.background(withIdentifier:)' is not available":
-                "inside a task",
-            "Transfers.swift:8:17: warning: a background session has no data tasks": "download task",
+                "Write 'import BackgroundTasks', and add the trait BackgroundTransfers",
+            "Transfers.swift:5:25: warning: a background session needs the trait BackgroundTransfers":
+                #"traits: ["BackgroundTransfers"]"#,
+            "Transfers.swift:8:17: warning: a background session makes no data tasks": "download task",
             "Transfers.swift:9:17: warning: a background session supports no completion": "Delegate",
             "Transfers.swift:10:17: warning: a background session supports no completion": "Delegate",
+            "Transfers.swift:13:17: error: a background session has no publishers": "download task",
             "Transfers.swift:12:22: error: 'XMLParser' is in the module FoundationXML":
                 "import FoundationXML",
             "main.swift:1:1: error: a module can't have both main.swift and '@main'": "Keep '@main'",

@@ -138,6 +138,8 @@ private struct TransferPlayer {
                 try expect(ended[transfer.id] == nil, "\(transfer.id) begins after its end")
             case .cancel(let id): if attempts.contains(id) { report(id, .cancelled) }
             case .deliver(let transfer): deliveries.insert(transfer.id)
+            // Only tasks begin transfers for which these come.
+            case .move, .discard: break
             case .remove(let id):
                 let stored = world.store.facts.transfers.first { $0.id == id }
                 try expect(stored?.state == .ended, "the files of \(id) are removed before its end is stored")

@@ -51,6 +51,10 @@ struct VirtualWorld {
     /// Work outside the core, such as reading directories, that is not done yet.
     var work: [HostWork] = []
     var tasks: [LaunchID: VirtualTask] = [:]
+    /// The answers to the questions of tasks about sessions, by call.
+    var sessionAnswers: [UInt64: Result<[UInt8], SubmissionError>] = [:]
+    /// The orders about transfers, oldest first; the tests play the program that makes them.
+    var transferOrders: [TransferCommand] = []
     var clients: [ClientID: VirtualClient] = [:]
     /// Clients that have left; the host waits to learn whether their processes ended.
     var awaits: [(ClientID, isDead: Bool)] = []
@@ -274,7 +278,9 @@ struct VirtualWorld {
             if clients[id] != nil { inputs.append(.measured(launch, .milliseconds(30))) }
         case .awaitClientEnd(let id): try awaitEnd(of: id)
         case .log(let line): if line.level == .error { errors.append(line.message) }
-        case .retire, .record, .recordPending, .recordSleep, .letSleep, .transfer: break
+        case .retire, .record, .recordPending, .recordSleep, .letSleep: break
+        case .transfer(let order): transferOrders.append(order)
+        case .replyToSession(_, let call, let answer): sessionAnswers[call] = answer
         }
     }
 

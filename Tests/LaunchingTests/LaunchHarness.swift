@@ -166,6 +166,7 @@ final class LaunchHarness: Sendable {
             }
         case .started(let id, _), .ready(let id, _), .progress(let id, _), .log(let id, _, _, _, _),
             .output(let id, _, _), .checkpoint(let id, _), .cancel(let id, _, _), .pending(let id, _),
+            .sessionCall(let id, _, _),
             .assertionBegan(let id, _, _), .assertionEnded(let id, _), .expiring(let id, _, _),
             .cpuWarning(let id, _), .unkillable(let id), .tracingChanged(let id, _),
             .advice(let id, _, _), .faulted(let id, _), .titleChanged(let id, _, _), .neverListened(let id):

@@ -35,7 +35,7 @@ import Testing
         Row(CheckpointMessage.self),
         Row(SubmitMessage.self),
         Row(TaskCancelMessage.self),
-        Row(PendingMessage.self),
+        Row(PendingMessage.self), Row(SessionCallMessage.self),
         Row(BeginAssertionMessage.self),
         Row(EndAssertionMessage.self),
         Row(StackMessage.self),

@@ -45,6 +45,8 @@ extension GoldenCase {
                         earliest: nil,
                         externalPower: false, network: false, title: "Export", subtitle: "all"),
                 ])),
+        GoldenCase(
+            "reply-session", ReplyMessage(call: 4, error: 0, content: Array(#"{"transfer":"T17"}"#.utf8))),
         GoldenCase("sample", SampleMessage(thread: 4711)),
         GoldenCase("sample-all", SampleMessage(thread: SampleMessage.allThreads)),
         GoldenCase(
@@ -78,6 +80,8 @@ extension GoldenCase {
         GoldenCase("cancel-one", TaskCancelMessage(call: 3, identifier: "com.example.photos.cleanup")),
         GoldenCase("cancel-all", TaskCancelMessage(call: 4, identifier: nil)),
         GoldenCase("pending", PendingMessage(call: 5)),
+        GoldenCase(
+            "session-call", SessionCallMessage(call: 6, question: Array(#"{"ask":"next"}"#.utf8))),
         GoldenCase("begin-assertion", BeginAssertionMessage(assertion: 1, name: "flush")),
         GoldenCase(
             "begin-assertion-stack",

@@ -43,6 +43,8 @@ extension HostCore {
         cancelWithoutClient()
         noticeBoot(beginning.boot, before: beginning.recovery.facts.boot)
         launchInstalledApps()
+        drainEvents()
+        launchForSessions()
     }
 
     /// Feeds the scheduler the state from before the start; it makes no decisions until the event `started`.

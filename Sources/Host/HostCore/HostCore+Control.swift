@@ -72,6 +72,7 @@ extension HostCore {
             // Requests that wait for an earlier request are cancelled first. Otherwise, they would become
             // pending when the scheduler cancels the earlier ones.
             for request in requests.appendedContinued(of: bundle) { cancel(request.id, .cancelledByUser) }
+            cancelSessions(of: bundle)
             feed(.dismissed(bundle))
         case .refresh(let permission):
             do {

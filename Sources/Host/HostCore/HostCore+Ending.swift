@@ -192,6 +192,7 @@ extension HostCore {
         } else if isStored {
             release(after: record.request, record.identifier)
         }
+        leftSessions(launch, ended)
     }
 
     // MARK: Ends that the store could not take

@@ -41,6 +41,7 @@ extension HostCore {
             let bundle = launches[id]?.record.bundle
             let pending = requests.durable.filter { $0.bundle == bundle }
             emit(.reply(id, call: call, .success(pending.sorted { $0.id < $1.id })))
+        case .sessionCall(let id, let call, let question): takeSessionCall(question, of: id, call)
         case .assertionBegan(let id, let assertion, let name):
             launches[id]?.openAssertions.insert(assertion)
             log(.info, "assertion \(assertion) begins: \(name)", launch: id)

@@ -40,6 +40,8 @@ extension HostCore {
                 log(.warning, "the host could not store how far \(id) is: \(refusal)")
             }
         case .endTransfer(let transfer, let call): transferEnded(transfer, call, result)
+        case .beginInSession(let transfer, let id, let call): begunInSession(transfer, id, call, result)
+        case .told(let transfer, let id, let call): told(transfer, id, call, result)
         case .fact(let name):
             if case .failure(let refusal) = result {
                 log(.warning, "the host could not store \(name): \(refusal)")

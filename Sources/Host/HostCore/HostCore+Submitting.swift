@@ -182,7 +182,7 @@ extension HostCore {
     ) -> Bool {
         switch submitter {
         case .call, .handler: break
-        case .simulation, .installation, .schedule: return false
+        case .simulation, .installation, .schedule, .session: return false
         }
         let identifier = submission.identifier
         guard submission.idempotencyKey == nil, submission.ifPending != .append,
@@ -310,7 +310,7 @@ extension HostCore {
             store(
                 .remember(.launchedApp(bundle, libraryHash: hash)),
                 .fact("that the app of \(bundle) is launched"))
-        case .schedule: return
+        case .schedule, .session: return
         }
     }
 
@@ -329,6 +329,11 @@ extension HostCore {
             launchedApps[bundle] = nil
             log(.error, "its app is not launched: \(error)", identifier: identifier)
         case .schedule: log(.error, "refused: \(error)", identifier: identifier)
+        case .session(let key):
+            sessions.endLaunch(of: key)
+            log(
+                .error, "the events of the session \(key.session) can't be delivered: \(error)",
+                identifier: identifier)
         }
     }
 

@@ -12,6 +12,10 @@ public enum TransferCommand: Equatable, Sendable {
     case deliver(Transfer)
     /// Remove the files of a transfer.
     case remove(TransferID)
+    /// Give the bytes of a transfer that has ended to another one.
+    case move(TransferID, to: TransferID)
+    /// Remove the file of an upload from the handover directory.
+    case discard(Transfer)
 }
 
 /// Transfers that the host makes itself, apart from its launches.
@@ -92,6 +96,7 @@ extension HostCore {
             count(&transfer, received: received, sent: sent)
             let furthest = transferMarks.removeValue(forKey: id)
             let reached = end.completed ?? transfer.completed
+            if endCancelled(&transfer, end) { return }
             let step = transfer.end(
                 end, progressed: reached > furthest?.begun ?? 0 && transfer.request.direction == .download,
                 at: now.wall)
@@ -141,6 +146,7 @@ extension HostCore {
             var transfer = stored
             if transfer.state != .ended { transfer.state = .waiting }
             for id in transfers.put(transfer, at: now.wall) { forget(id) }
+            sessions.note(transfer)
         }
     }
 
@@ -168,6 +174,7 @@ extension HostCore {
             emit(.transfer(.cancel(id)))
         }
         while var transfer = transfers.next(at: now.wall, may) {
+            if ask(about: transfer) { continue }
             transfer.begin()
             transferMarks[transfer.id] = TransferMark(begun: transfer.completed)
             stoppedTransfers.remove(transfer.id)
@@ -208,13 +215,16 @@ extension HostCore {
     // MARK: Storing
 
     /// Replaces a transfer and publishes its change.
-    private mutating func put(_ transfer: Transfer) {
+    mutating func put(_ transfer: Transfer) {
         for id in transfers.put(transfer, at: now.wall) { forget(id) }
+        changedSession(of: transfer)
         emit(.publish(.transferChanged(transfer)))
     }
 
     /// Ends a transfer: its followers and the caller learn of it when it is durable.
-    private mutating func conclude(_ transfer: Transfer, _ call: CallID? = nil) {
+    mutating func conclude(_ ended: Transfer, _ call: CallID? = nil) {
+        var transfer = ended
+        transfer.keepsPart = sessions.keepsPart(of: ended)
         transferMarks[transfer.id] = nil
         stoppedTransfers.remove(transfer.id)
         for id in transfers.put(transfer, at: now.wall) { forget(id) }
@@ -242,7 +252,8 @@ extension HostCore {
         changedTransferUse = []
     }
 
-    private mutating func forget(_ id: TransferID) {
+    mutating func forget(_ id: TransferID) {
+        sessions.forget(id)
         store(.removeTransfer(id), .fact("that \(id) is forgotten"))
         emit(.transfer(.remove(id)))
     }
@@ -259,9 +270,11 @@ extension HostCore {
         }
         emit(.publish(.transferChanged(transfer)))
         // Without a place of its own, the file stays in the transfer's directory.
-        if transfer.outcome != .succeeded || transfer.request.file != nil {
+        let isPlaced = transfer.request.file != nil || transfer.request.handover != nil
+        if transfer.outcome != .succeeded || isPlaced, transfer.keepsPart != true {
             emit(.transfer(.remove(transfer.id)))
         }
+        endedInSession(transfer)
         if let call { answer(call, .transfer(transfer)) }
     }
 

@@ -108,6 +108,7 @@ public struct HostCore: Sendable {
     /// The bundles whose transfers have moved bytes since their use was last stored.
     var changedTransferUse: Set<BundleIdentifier> = []
     var lastTransfer: Int64 = 0
+    var sessions = SessionBook()
     /// The highest request number that was used; only the host assigns numbers.
     var lastRequest: Int64 = 0
     var lastLaunch: Int64 = 0

@@ -28,6 +28,8 @@ public enum HostEffect: Sendable {
     case setConditions(LaunchID, HandlerConditions)
     /// Answer a call of a handler; `call` is the handler's own number of the call.
     case reply(LaunchID, call: UInt64, Result<[TaskRequest], SubmissionError>)
+    /// Answer a handler's question about the sessions of its bundle with a JSON object.
+    case replyToSession(LaunchID, call: UInt64, Result<[UInt8], SubmissionError>)
     /// End the template processes of a bundle.
     case retire(BundleIdentifier)
     /// Measure the CPU time of a launch; answered by ``HostInput/measured(_:_:)``.

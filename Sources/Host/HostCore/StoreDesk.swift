@@ -12,6 +12,8 @@ enum Submitter: Sendable {
     case installation(BundleIdentifier, libraryHash: String)
     /// The schedule of a manifest.
     case schedule
+    /// The end of the transfers of a background session.
+    case session(SessionBook.Key)
 }
 
 /// The purpose of a write, which determines how the core handles the store's answer.
@@ -41,6 +43,10 @@ enum StoreErrand: Sendable {
     case transfer(TransferID)
     /// The end of a transfer, with the caller that cancelled it.
     case endTransfer(Transfer, CallID?)
+    /// A new transfer of a session, with the handler's call that waits for it.
+    case beginInSession(Transfer, LaunchID, call: UInt64)
+    /// That the delegate of a session has handled the end of a transfer, with the handler's call.
+    case told(TransferID, LaunchID, call: UInt64)
     /// Another fact; the text names it in the log.
     case fact(String)
 }

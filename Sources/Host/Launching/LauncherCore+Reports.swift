@@ -139,6 +139,10 @@ extension LauncherCore {
         case .cancel(let message): cancel(message, launch)
         case .pending(let message):
             if beginCall(message.call, launch) { tell(.pending(launch.id, call: message.call)) }
+        case .sessionCall(let message):
+            if beginCall(message.call, launch) {
+                tell(.sessionCall(launch.id, call: message.call, message.question))
+            }
         case .beginAssertion(let message): beginAssertion(message, launch)
         case .endAssertion(let message):
             guard countAssertionFrame(launch),
@@ -287,6 +291,24 @@ extension LauncherCore {
             message.error = error.code.wireValue
             message.text = "\(error.finding). \(error.remedy)"
         }
+        send(message, launch, control)
+    }
+
+    func replyToSession(
+        _ launch: RunningLaunch, _ call: UInt64, _ answer: Result<[UInt8], SubmissionError>
+    ) {
+        guard launch.openCalls.remove(call) != nil, let control = launch.control else { return }
+        switch answer {
+        case .success(let bytes):
+            send(ReplyMessage(call: call, error: 0, content: bytes), launch, control)
+        case .failure(let error):
+            let text = "\(error.finding). \(error.remedy)"
+            send(ReplyMessage(call: call, error: error.code.wireValue, text: text), launch, control)
+        }
+    }
+
+    private func send(_ message: ReplyMessage, _ launch: RunningLaunch, _ control: ControlPipe) {
+        let call = message.call
         do {
             control.send(try launch.encoder.encode(message))
         } catch {

@@ -326,6 +326,13 @@ public final class TaskLauncher: Sendable {
         }
     }
 
+    /// Answers a `sessionCall` event with a JSON object; does nothing if the launch has ended.
+    public func reply(_ id: LaunchID, sessionCall: UInt64, _ answer: Result<[UInt8], SubmissionError>) {
+        onLoop { core in
+            if let launch = core.find(id) { core.replyToSession(launch, sessionCall, answer) }
+        }
+    }
+
     /// Ends the templates of a bundle whose plugin was changed or removed; running tasks continue.
     public func retire(bundle: BundleIdentifier) {
         onLoop { $0.retire(bundle) }

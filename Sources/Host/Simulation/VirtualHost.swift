@@ -279,7 +279,7 @@ public struct VirtualHost {
             agenda.add(.fallAsleep(until: wanted.end), at: max(now.boot, wanted.notBefore))
         // A virtual host has no clients, no transfers, and no listeners to its events.
         case .publish, .log, .retire, .setPriority, .setConditions, .drained, .notifyClient, .closeClient,
-            .measureClient, .awaitClientEnd, .transfer:
+            .measureClient, .awaitClientEnd, .transfer, .replyToSession:
             return
         }
     }

@@ -299,6 +299,7 @@ public actor TaskHost: Service {
         case .setPriority(let id, let priority): launcher.setPriority(id, priority)
         case .setConditions(let id, let conditions): launcher.setConditions(id, conditions)
         case .reply(let id, let call, let result): launcher.reply(id, call: call, result)
+        case .replyToSession(let id, let call, let result): launcher.reply(id, sessionCall: call, result)
         case .retire(let bundle): launcher.retire(bundle: bundle)
         case .measure(let id):
             Task { if let usage = await launcher.usage(of: id) { hear(.measured(id, usage.cpuTime)) } }

@@ -36,7 +36,8 @@ final class TransferDesk: Sendable {
         }
         let program = TransferProgram(
             configuration: TransferProgram.Configuration(
-                programPath: configuration.transferPath, directory: directories.transfers, layers: layers),
+                programPath: configuration.transferPath, directory: directories.transfers, layers: layers,
+                dataDirectory: { [directories] in directories.data(of: $0) }),
             report: { [inbox] in inbox.put(.transfer($0)) },
             problem: { [log] in log.append(.warning, $0) })
         self.program.withLock { $0 = program }
@@ -48,6 +49,8 @@ final class TransferDesk: Sendable {
         switch command {
         case .begin(let transfer): ordering.async { program.begin(transfer) }
         case .cancel(let id): ordering.async { program.cancel(id) }
+        case .move(let id, let other): ordering.async { program.move(id, to: other) }
+        case .discard(let transfer): delivering.async { program.discard(transfer) }
         case .deliver(let transfer): delivering.async { program.deliver(transfer) }
         // A removal passes both queues, so that it comes after a begin and a delivery of the same transfer: a
         // begin creates the directory that the removal removes.

@@ -20,13 +20,19 @@ public final class TransferProgram: @unchecked Sendable {
         public var directory: String
         /// The layers of the sandbox that this machine has.
         public var layers: Set<SandboxLayer>
+        /// The data directory of a bundle; the handover directory is in it.
+        public var dataDirectory: @Sendable (BundleIdentifier) -> String
         /// The shortest time between two reports about one transfer.
         public var progressInterval = Duration.milliseconds(250)
         /// After how many bytes a download can be resumed after a crash of the machine.
         public var recordStep: Int64 = 1 << 20
 
         /// Creates a configuration.
-        public init(programPath: String, directory: String, layers: Set<SandboxLayer>) {
+        public init(
+            programPath: String, directory: String, layers: Set<SandboxLayer>,
+            dataDirectory: @escaping @Sendable (BundleIdentifier) -> String
+        ) {
+            self.dataDirectory = dataDirectory
             self.programPath = programPath
             self.directory = directory
             self.layers = layers
@@ -88,7 +94,7 @@ public final class TransferProgram: @unchecked Sendable {
         do {
             try DirectoryTree.make(directory(of: transfer.id))
             let request = transfer.request
-            let file = request.direction == .upload ? try SendingFile(request.file ?? "") : nil
+            let file = request.direction == .upload ? try open(request) : nil
             let message = TransferBeginMessage(
                 transfer: UInt64(transfer.id.rawValue), url: request.url,
                 method: request.method ?? (file == nil ? "GET" : "PUT"), headers: request.headers,
@@ -123,15 +129,43 @@ public final class TransferProgram: @unchecked Sendable {
     /// Puts a complete file into its place, and reports that.
     public func deliver(_ transfer: Transfer) {
         do {
-            try FileDelivery.put(
-                directory(of: transfer.id) + "/data", at: transfer.request.file ?? "",
-                mark: "\(transfer.id)")
+            let source = directory(of: transfer.id) + "/data"
+            if let name = transfer.request.handover {
+                try HandoverDirectory(in: configuration.dataDirectory(transfer.request.bundle))
+                    .put(source, as: name)
+            } else {
+                try FileDelivery.put(source, at: transfer.request.file ?? "", mark: "\(transfer.id)")
+            }
             report(.delivered(transfer.id, nil))
         } catch {
             report(
                 .delivered(
                     transfer.id,
                     TransferFailure(.notDelivered, "the file can't be put into its place: \(error)")))
+        }
+    }
+
+    /// Opens the file to send.
+    private func open(_ request: TransferRequest) throws(SystemCallError) -> SendingFile {
+        guard let name = request.handover else { return try SendingFile(request.file ?? "") }
+        return try HandoverDirectory(in: configuration.dataDirectory(request.bundle)).open(name)
+    }
+
+    /// Removes the file of an upload from its bundle's handover directory.
+    public func discard(_ transfer: Transfer) {
+        guard let name = transfer.request.handover, transfer.request.direction == .upload else { return }
+        let data = configuration.dataDirectory(transfer.request.bundle)
+        // The app may have removed it, and the bundle may be gone.
+        if let directory = try? HandoverDirectory(in: data) { directory.remove(name) }
+    }
+
+    /// Gives the bytes of a transfer that has ended to another one, which continues it.
+    public func move(_ id: TransferID, to other: TransferID) {
+        do {
+            try DirectoryTree.remove(directory(of: other))
+            _ = try DirectoryTree.rename(directory(of: id), to: directory(of: other))
+        } catch {
+            problem("\(other) begins again, because the bytes of \(id) are gone: \(error)")
         }
     }
 

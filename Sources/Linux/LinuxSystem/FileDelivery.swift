@@ -35,7 +35,13 @@ public enum FileDelivery {
         // A file with this name was left by a host that died.
         _ = unlink(temporary)
         do throws(SystemCallError) {
-            if link(source, temporary) != 0 { try copy(file, named: source, to: temporary) }
+            if link(source, temporary) != 0 {
+                let copied = OwnedDescriptor(
+                    taking: try retryingOnInterrupt("open", temporary) {
+                        open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+                    })
+                try copy(file, named: source, to: copied, named: temporary)
+            }
             try retryingOnInterrupt("rename", place) { rename(temporary, place) }
             // A rename between two names of one file does nothing and keeps both.
             _ = unlink(temporary)
@@ -56,13 +62,11 @@ public enum FileDelivery {
         return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
     }
 
-    private static func copy(
-        _ from: borrowing OwnedDescriptor, named source: String, to copy: String
+    /// Copies all bytes of a file, durably.
+    static func copy(
+        _ from: borrowing OwnedDescriptor, named source: String, to: borrowing OwnedDescriptor,
+        named copy: String
     ) throws(SystemCallError) {
-        let to = OwnedDescriptor(
-            taking: try retryingOnInterrupt("open", copy) {
-                open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-            })
         let (input, output) = (from.rawValue, to.rawValue)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
@@ -93,9 +97,14 @@ public final class SendingFile: Sendable {
     ///
     /// - Throws: The `open` or `fstat` that failed, such as `ENXIO` for a socket; `EINVAL` for a directory, a
     ///   device or a pipe.
-    public init(_ path: String) throws(SystemCallError) {
+    public convenience init(_ path: String) throws(SystemCallError) {
         let file = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })
+        try self.init(taking: file, at: path)
+    }
+
+    /// Takes a descriptor of a regular file; the path is for messages.
+    init(taking file: consuming OwnedDescriptor, at path: String) throws(SystemCallError) {
         let number = file.rawValue
         var status = stat()
         try retryingOnInterrupt("fstat", path) { fstat(number, &status) }

@@ -29,6 +29,9 @@ public enum LaunchEvent: Sendable, Equatable {
     case cancel(LaunchID, call: UInt64, TaskIdentifier?)
     /// The handler requests the list of its bundle's pending requests; answer with `reply`.
     case pending(LaunchID, call: UInt64)
+    /// The handler asks something about the background sessions of its bundle, as a JSON object; answer with
+    /// `reply`.
+    case sessionCall(LaunchID, call: UInt64, [UInt8])
     /// The task began an assertion, which keeps its process alive after completion.
     case assertionBegan(LaunchID, assertion: UInt64, name: String)
     /// The task ended an assertion.

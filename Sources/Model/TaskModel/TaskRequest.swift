@@ -35,6 +35,8 @@ public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
     case simulated
     /// The installation of a plugin that is an app, or a change of its library.
     case installation
+    /// The end of all transfers of a background session of the bundle.
+    case session
 }
 
 /// How urgent a silent push is; the numbers are those of Apple's `apns-priority`.

@@ -123,12 +123,22 @@ public struct Transfer: Equatable, Sendable, Codable {
     public var outcome: TransferOutcome?
     /// When the transfer ended; `nil` if it has not.
     public var endedAt: WallTime?
+    /// Whether the delegate of its session has handled its end; `nil` means no.
+    public var isTold: Bool?
+    /// Whether the bytes of a download that did not succeed are kept, so that another can continue it; `nil`
+    /// means no.
+    public var keepsPart: Bool?
 
     /// Creates a transfer that waits.
     public init(id: TransferID, request: TransferRequest, submittedAt: WallTime) {
         self.id = id
         self.request = request
         self.submittedAt = submittedAt
+    }
+
+    /// Whether a session must still hear how the transfer ended.
+    public var isUntold: Bool {
+        request.session != nil && request.handover != nil && state == .ended && isTold != true
     }
 
     /// When the transfer fails, if it has not ended.

@@ -60,6 +60,21 @@ public struct TransferRequest: Equatable, Sendable, Codable {
     ///
     /// With `nil`, the host keeps a downloaded file in the transfer's own directory.
     public var file: String?
+    /// The name of a file in the bundle's handover directory: the file to send, or the file that a download
+    /// creates; `nil` unless a task of the bundle asked for the transfer.
+    ///
+    /// The bundle can read and write this directory, and the host follows no link in it.
+    public var handover: String?
+    /// What the app wants to remember of the task; `nil` for nothing.
+    public var note: String?
+    /// How important the transfer is among those of its bundle, from 0 to 1; `nil` means 0.5.
+    public var priority: Double?
+    /// Whether the end of the session's transfers launches the bundle; `nil` means yes.
+    public var sendsLaunchEvents: Bool?
+    /// Whether the session's delegate decides about the beginning when ``earliestBeginDate`` has come.
+    public var asksBeforeBegin: Bool?
+    /// The transfer whose bytes a download continues; `nil` if it begins again.
+    public var resumes: TransferID?
     /// Whether the transfer waits for external power and an unmetered network.
     public var isDiscretionary = false
     /// Whether a metered network may be used.
@@ -134,7 +149,9 @@ public struct TransferRequest: Equatable, Sendable, Codable {
         {
             return ("'\(method)' is not a method", "Give one such as PUT or POST")
         }
-        if direction == .upload, file == nil { return ("an upload needs a file", "Name the file to send") }
+        if direction == .upload, file == nil, handover == nil {
+            return ("an upload needs a file", "Name the file to send")
+        }
         if let file, !file.hasPrefix("/") { return ("'\(file)' is not an absolute path", "Begin it with /") }
         if stallLimit <= .zero || resourceLimit <= .zero || retryDelay < .zero {
             return ("a limit of time is not positive", "Give a longer time")

@@ -46,15 +46,20 @@ static bgtask_error host_checkpoint(bgtask_task *task, const void *bytes, size_t
 
 /* MARK: Calls that wait for the host's answer */
 
-static void say_why(char *why, size_t size, const char *text) {
+bool has_busy_calls(const bgtask_task *task) {
+    for (const struct waiting_call *call = task->calls; call != NULL; call = call->next)
+        if (!call->idle)
+            return true;
+    return false;
+}
+
+void say_why(char *why, size_t size, const char *text) {
     if (why != NULL && size > 0)
         snprintf(why, size, "%s", text);
 }
 
-/* Begins the frame of a call and adds the call to the waiting ones. On failure, returns NULL and sets
- * `call->error`. */
-static struct frame_writer *call_begin(bgtask_task *task, struct waiting_call *call, uint8_t kind) {
-    *call = (struct waiting_call){.error = BGTASK_UNAVAILABLE};
+struct frame_writer *call_begin(bgtask_task *task, struct waiting_call *call, uint8_t kind) {
+    *call = (struct waiting_call){.error = BGTASK_UNAVAILABLE, .idle = kind == MESSAGE_SESSION_CALL};
     if (report_is_control_thread()) {
         call->error = BGTASK_INVALID_ARGUMENT; // this thread must read the reply, so it cannot wait for it
         return NULL;
@@ -74,8 +79,7 @@ static struct frame_writer *call_begin(bgtask_task *task, struct waiting_call *c
     return writer;
 }
 
-/* Sends the frame and waits for the reply. The caller must free `text` and `copy`. */
-static void call_end(bgtask_task *task, struct waiting_call *call, struct frame_writer *writer) {
+void call_end(bgtask_task *task, struct waiting_call *call, struct frame_writer *writer) {
     bool sent = report_end(writer);
     pthread_mutex_lock(&task->lock);
     while (sent && !call->answered)
@@ -85,12 +89,12 @@ static void call_end(bgtask_task *task, struct waiting_call *call, struct frame_
             *link = call->next;
             break;
         }
-    if (task->calls == NULL)
+    if (!has_busy_calls(task))
         pthread_cond_broadcast(&task->changed); // the main thread may be waiting until no calls are left
     pthread_mutex_unlock(&task->lock);
 }
 
-static void say_outcome(const struct waiting_call *call, char *why, size_t size) {
+void say_outcome(const struct waiting_call *call, char *why, size_t size) {
     if (call->error == BGTASK_OK)
         say_why(why, size, "");
     else if (call->text != NULL)
@@ -309,8 +313,7 @@ static int host_expired(bgtask_task *task, bgtask_expiration *expiration) {
 
 static const void *host_extension(bgtask_task *task, const char *identifier) {
     (void)task;
-    (void)identifier;
-    return NULL;
+    return identifier != NULL && strcmp(identifier, BGTASK_SESSIONS) == 0 ? &sessions_table : NULL;
 }
 
 static void *host_symbol(bgtask_task *task, const char *name) {

@@ -3,6 +3,7 @@
 #include "call.h"
 #include "command.h"
 #include "crash.h"
+#include "host_functions.h"
 #include "isolation.h"
 #include "process.h"
 #include "report.h"
@@ -234,7 +235,7 @@ static _Noreturn void finish(bgtask_task *task) {
            pthread_cond_timedwait(&task->changed, &task->lock, &until) != ETIMEDOUT)
         continue;
     // Another thread may be submitting a request.
-    while (task->calls != NULL)
+    while (has_busy_calls(task))
         pthread_cond_wait(&task->changed, &task->lock);
     bool completed = task->completed;
     pthread_mutex_unlock(&task->lock);

@@ -13,6 +13,7 @@ struct waiting_call {
     struct waiting_call *next;
     uint64_t id;
     bool answered;
+    bool idle; /**< The process may end without the reply. */
     bgtask_error error;
     char *text;    /**< The reason of a refusal, which the caller frees; NULL if none. */
     uint8_t *copy; /**< The reply's body, for its nested bodies; the caller frees it. */

@@ -39,6 +39,7 @@ enum AppLaunch {
                 }
                 let work = Task {
                     await task.action(identifier)
+                    await SessionEvents.finished()
                     completion(!Task.isCancelled)
                 }
                 return { work.cancel() }

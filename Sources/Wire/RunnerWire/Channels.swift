@@ -14,6 +14,8 @@ public enum ReportMessage: Sendable, Equatable {
     case cancel(TaskCancelMessage)
     /// The handler requests the list of pending requests.
     case pending(PendingMessage)
+    /// The handler asks something about the background sessions of its bundle.
+    case sessionCall(SessionCallMessage)
     /// The handler began an assertion.
     case beginAssertion(BeginAssertionMessage)
     /// The handler ended an assertion.
@@ -45,6 +47,7 @@ public enum ReportMessage: Sendable, Equatable {
         case SubmitMessage.kind: self = .submit(try SubmitMessage(fields: body))
         case TaskCancelMessage.kind: self = .cancel(try TaskCancelMessage(fields: body))
         case PendingMessage.kind: self = .pending(try PendingMessage(fields: body))
+        case SessionCallMessage.kind: self = .sessionCall(try SessionCallMessage(fields: body))
         case BeginAssertionMessage.kind: self = .beginAssertion(try BeginAssertionMessage(fields: body))
         case EndAssertionMessage.kind: self = .endAssertion(try EndAssertionMessage(fields: body))
         case StackMessage.kind: self = .stack(try StackMessage(fields: body))

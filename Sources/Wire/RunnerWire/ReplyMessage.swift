@@ -1,10 +1,12 @@
 public import TaskModel
 
-/// The host's answer to ``SubmitMessage``, ``TaskCancelMessage`` or ``PendingMessage``.
+/// The host's answer to ``SubmitMessage``, ``TaskCancelMessage``, ``PendingMessage`` or
+/// ``SessionCallMessage``.
 public struct ReplyMessage: WireMessage {
     public static let kind: UInt8 = 0x11
     public static let table = FieldTable(
-        .required(1, .u64), .required(2, .u64), .optional(3, .text), .repeated(4, .bytes))
+        .required(1, .u64), .required(2, .u64), .optional(3, .text), .repeated(4, .bytes),
+        .optional(5, .bytes, limit: FrameLimits.maximumBlob))
     /// The number from the message that is answered.
     public var call: UInt64
     /// A `bgtask_error`; 0 means success.
@@ -13,6 +15,8 @@ public struct ReplyMessage: WireMessage {
     public var text: String?
     /// The bundle's pending requests; empty unless the answer is to ``PendingMessage``.
     public var pending: [PendingRequest]
+    /// The answer to ``SessionCallMessage``, a JSON object; `nil` to the others.
+    public var content: [UInt8]?
 
     /// One pending request.
     public struct PendingRequest: Sendable, Equatable {
@@ -76,17 +80,22 @@ public struct ReplyMessage: WireMessage {
         }
     }
 
-    public init(call: UInt64, error: UInt64, text: String? = nil, pending: [PendingRequest] = []) {
+    public init(
+        call: UInt64, error: UInt64, text: String? = nil, pending: [PendingRequest] = [],
+        content: [UInt8]? = nil
+    ) {
         self.call = call
         self.error = error
         self.text = text
         self.pending = pending
+        self.content = content
     }
 
     public init(_ values: FieldValues) throws(WireError) {
         call = values[1]
         error = values[2]
         text = values[3]
+        content = values[5]
         pending = []
         for body in values.each(4) {
             pending.append(
@@ -99,5 +108,6 @@ public struct ReplyMessage: WireMessage {
         fields.write(2, error)
         fields.write(3, text)
         for request in pending { fields.write(4, request.nestedBody) }
+        fields.write(5, content)
     }
 }

@@ -30,7 +30,7 @@ func settings(of app: String) -> [SwiftSetting] {
 let package = Package(
     name: "Apps",
     products: apps.map { .library(name: $0, type: .dynamic, targets: [$0]) },
-    dependencies: [.package(path: "../../../Sources/SDK")],
+    dependencies: [.package(path: "../../../Sources/SDK", traits: ["BackgroundTransfers"])],
     targets: apps.map {
         .target(
             name: $0, dependencies: frameworks.map { .product(name: $0, package: "SDK") }, path: $0,

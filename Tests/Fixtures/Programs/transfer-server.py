@@ -12,7 +12,9 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
     wrong=yes       requests for a part get a part that begins elsewhere
     gzip=yes        claims that the content is compressed
     chunked=E       sends the content in chunks, and fields after them; E is the Transfer-Encoding
+    hold=yes        the answer waits until /release/NAME was requested
 /put/NAME           accepts an upload; 'busy' and 'drop' as above (with drop, K bytes are read)
+/release/NAME       lets the answers that wait go on
 /seen/NAME          the requests of a NAME so far, as JSON: method, range, if-range, length and hash of the body
 /redirect/NAME?to=URL&status=S
 /loop/NAME          a redirect to itself
@@ -32,6 +34,7 @@ import urllib.parse
 
 BLOCK = 1 << 20
 seen = {}
+released = {}
 lock = threading.Lock()
 
 
@@ -79,7 +82,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "ifRange": self.headers.get("If-Range"),
                 "headers": dict(self.headers),
             }
-            if self.kind not in ("seen", "hash"):
+            if self.kind not in ("seen", "hash", "release"):
                 requests.append(self.entry)
 
     def answer(self, status, headers=(), body=b""):
@@ -110,6 +113,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock:
             self.answer(200, body=json.dumps(seen.get(self.name, [])).encode())
 
+    def get_release(self):
+        self.gate().set()
+        self.answer(200)
+
+    def gate(self):
+        with lock:
+            return released.setdefault(self.name, threading.Event())
+
     def get_hash(self):
         digest = hashlib.sha256()
         for part in content(self.name, 0, int(self.value("size"))):
@@ -134,6 +145,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def get_file(self):
+        if self.value("hold"):
+            self.gate().wait(120)
         if self.busy():
             return
         size = int(self.value("size"))
@@ -186,6 +199,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.rfile.read(min(length, int(limit)))
             self.abort()
             return
+        if self.value("hold"):
+            self.gate().wait(120)
         digest, left = hashlib.sha256(), length
         while left > 0:
             part = self.rfile.read(min(left, BLOCK))

@@ -60,7 +60,7 @@ struct SettingsCommand: AsyncParsableCommand {
             commandName: "dismiss", abstract: "Records that the user dismissed a bundle.",
             discussion: """
                 The bundle gets no refresh and no push until the user uses it again. Its processing \
-                tasks still run.
+                tasks still run. The transfers of its background sessions are cancelled.
 
                 Examples:
                   bgtask settings dismiss com.example.feed

@@ -77,15 +77,26 @@ struct SourceTraps {
     /// import.
     private func movedTypes() -> [ManifestProblem] {
         var modules = imported
+        // With the trait for background sessions, these modules contain FoundationNetworking.
+        let isSession = hasBackgroundSession
+        if isSession, !imported.isDisjoint(with: Self.sessionModules) {
+            modules.insert("FoundationNetworking")
+        }
         return tokens.indices.compactMap { index in
             guard let word = tokens[index].word, let module = AppleModules.moved[word],
                 index == 0 || !tokens[index - 1].isSign("."), modules.insert(module).inserted
             else { return nil }
             return problem(
                 index, "'\(word)' is in the module \(module) on Linux, which this file does not import",
-                "Write '#if canImport(\(module))', 'import \(module)' and '#endif' at the top of the file")
+                isSession && module == "FoundationNetworking"
+                    ? "Write 'import BackgroundTasks', and add the trait BackgroundTransfers to the package"
+                    : "Write '#if canImport(\(module))', 'import \(module)' and '#endif' at the top of the file"
+            )
         }
     }
+
+    /// The modules of the SDK that contain background sessions.
+    private static let sessionModules: Set = ["BackgroundTasks", "SwiftUI", "UIKit"]
 
     // MARK: Entry points
 
@@ -129,26 +140,46 @@ struct SourceTraps {
                         + " 'addObserver(forName:object:queue:using:)'")
             ]
         case "background" where Self.isBackgroundSession(index, in: tokens):
-            return [
-                problem(
-                    index, "'URLSessionConfiguration.background(withIdentifier:)' is not available on Linux",
-                    "Transfer the file inside a task, with a session of the configuration '.default'")
-            ]
+            return [backgroundSession(index)]
         default:
             return hasBackgroundSession && isMethod(index) ? transfer(word, index) : []
         }
     }
 
+    /// What a background session needs.
+    private func backgroundSession(_ index: Int) -> ManifestProblem {
+        if imported.contains("FoundationNetworking") {
+            return problem(
+                index,
+                "in a file that imports FoundationNetworking, the delegates of a background session are "
+                    + "those of Foundation, or ambiguous",
+                "Import BackgroundTasks, UIKit or SwiftUI instead, which contain it with the trait "
+                    + "BackgroundTransfers")
+        }
+        return problem(
+            index,
+            "a background session needs the trait BackgroundTransfers of the SDK, and a task of the kind "
+                + "transferEvents in the manifest",
+            "Write '.package(path: ..., traits: [\"BackgroundTransfers\"])' in Package.swift; "
+                + "see Documentation/PluginGuide.md", severity: .warning)
+    }
+
     /// Calls that a background session refuses on Apple's systems, too.
     private func transfer(_ word: String, _ index: Int) -> [ManifestProblem] {
         switch word {
+        case "dataTaskPublisher":
+            return [
+                problem(
+                    index, "a background session has no publishers, and Linux has no Combine",
+                    "Use a download task, and give the session a URLSessionDownloadDelegate")
+            ]
         case "dataTask", "data":
             guard
                 label(after: index) == "with" || label(after: index) == "for" || label(after: index) == "from"
             else { return [] }
             return [
                 problem(
-                    index, "a background session has no data tasks that outlive the process",
+                    index, "a background session makes no data tasks",
                     "Use a download task, or a session of the configuration '.default'", severity: .warning)
             ]
         case "downloadTask", "uploadTask":
@@ -158,7 +189,9 @@ struct SourceTraps {
             return [
                 problem(
                     index, "a background session supports no completion handlers",
-                    "Give the session a URLSessionDownloadDelegate", severity: .warning)
+                    "Give the session a URLSessionDownloadDelegate, whose "
+                        + "urlSession(_:downloadTask:didFinishDownloadingTo:) gets the file",
+                    severity: .warning)
             ]
         default:
             return []

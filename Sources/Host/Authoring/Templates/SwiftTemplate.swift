@@ -26,6 +26,10 @@ extension TemplateNames {
                 products: [.library(name: "\(name)", type: .dynamic, targets: ["\(name)"])],
                 dependencies: [.package(path: "\(path)")],
                 targets: [
+                    // A file that imports SwiftUI, UIKit, OSLog or os needs the product SwiftUI, UIKit or
+                    // OSLog beside BackgroundTasks. Background sessions of URLSession need the trait
+                    // BackgroundTransfers in the dependency above: .package(path: "...", traits:
+                    // ["BackgroundTransfers"])
                     .target(
                         name: "\(name)", dependencies: [.product(name: "BackgroundTasks", package: "\(identity)")],
                         swiftSettings: [

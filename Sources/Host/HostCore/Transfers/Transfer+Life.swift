@@ -35,7 +35,7 @@ extension Transfer {
             failure = nil
             total = request.direction == .download ? completed : total
             if request.direction == .upload { completed = total ?? completed }
-            guard request.direction == .download, request.file != nil else {
+            guard request.direction == .download, request.file != nil || request.handover != nil else {
                 return conclude(.succeeded, at: now)
             }
             state = .finishing

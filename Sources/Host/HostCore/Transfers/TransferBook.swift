@@ -18,6 +18,8 @@ struct TransferBook: Sendable {
         let bundle: BundleIdentifier
         let server: String
         let isDiscretionary, allowsMetered, allowsConstrained: Bool
+        /// 0 for below the middle, 1 for the middle, 2 for above.
+        let rank: Int
 
         init(_ request: TransferRequest) {
             bundle = request.bundle
@@ -25,6 +27,8 @@ struct TransferBook: Sendable {
             isDiscretionary = request.isDiscretionary
             allowsMetered = request.allowsMetered
             allowsConstrained = request.allowsConstrained
+            let priority = request.priority ?? 0.5
+            rank = priority < 0.5 ? 0 : priority > 0.5 ? 2 : 1
         }
     }
 
@@ -66,12 +70,25 @@ struct TransferBook: Sendable {
             if let due, due > now { delayed[transfer.id] = due } else { queue(transfer) }
         case .running, .finishing: return []
         case .ended:
+            // A session that has not heard of the end yet must find the transfer.
+            guard !transfer.isUntold else { return [] }
             ended.append(transfer.id)
             guard ended.count > Self.keptEnded, let oldest = ended.popFirst() else { return [] }
             transfers[oldest] = nil
             return [oldest]
         }
         return []
+    }
+
+    /// Files an ended transfer whose session knows its end now.
+    ///
+    /// - Returns: The transfers that are forgotten, because too many have ended.
+    mutating func retire(_ transfer: Transfer) -> [TransferID] {
+        transfers[transfer.id] = transfer
+        ended.append(transfer.id)
+        guard ended.count > Self.keptEnded, let oldest = ended.popFirst() else { return [] }
+        transfers[oldest] = nil
+        return [oldest]
     }
 
     /// Removes a transfer that could not be stored.
@@ -107,7 +124,10 @@ struct TransferBook: Sendable {
                 let (mine, other) = (
                     runningOf[left.lane.bundle, default: 0], runningOf[right.lane.bundle, default: 0]
                 )
-                return mine == other ? left.transfer.id < right.transfer.id : mine < other
+                if mine != other { return mine < other }
+                let isSameBundle = left.lane.bundle == right.lane.bundle
+                if isSameBundle, left.lane.rank != right.lane.rank { return left.lane.rank > right.lane.rank }
+                return left.transfer.id < right.transfer.id
             }
         return candidates.first { mayBegin($0.transfer) }?.transfer
     }

@@ -22,6 +22,10 @@ package protocol AppHost: AnyObject, Sendable {
     /// Whether a call to `submit`, `cancel` or `pending` is waiting for the host.
     var isAsking: Bool { get }
 
+    /// Asks the host something about the background sessions of the bundle, as JSON, and waits for the
+    /// answer; if the question is patient, the process may end before that.
+    func askAboutSessions(_ question: Data, isPatient: Bool) throws(Refusal) -> Data
+
     /// Writes a line to the host's log.
     func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String)
     /// Gives the author of the plugin a piece of advice; the host shows it once per version of the plugin.
@@ -50,6 +54,14 @@ package protocol AppHost: AnyObject, Sendable {
 extension AppHost {
     /// The machine's date.
     package var now: Date { Date() }
+
+    /// Refuses, because only launches of a host have sessions.
+    package func askAboutSessions(_ question: Data, isPatient: Bool) throws(Refusal) -> Data {
+        throw Refusal(
+            .unavailable,
+            "background sessions exist only in a process that a host launched. Install the app as a plugin: "
+                + "bgtask install")
+    }
 
     /// False, because only the runner uses this to delay the end of the process.
     package var isAsking: Bool { false }

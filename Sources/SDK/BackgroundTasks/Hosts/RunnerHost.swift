@@ -115,6 +115,40 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
     }
 
+    // MARK: Sessions
+
+    func askAboutSessions(_ question: Data, isPatient: Bool) throws(Refusal) -> Data {
+        guard let found = table.extension(task, BGTASK_SESSIONS) else {
+            throw Refusal(
+                .unavailable, "this host makes no transfers for sessions. Install a newer version of bgtask")
+        }
+        let sessions = found.assumingMemoryBound(to: bgtask_sessions.self).pointee
+        let answer = Answer()
+        var why = [CChar](repeating: 0, count: 1024)
+        func call() -> bgtask_error {
+            question.withUnsafeBytes { bytes in
+                sessions.call(
+                    task, bytes.baseAddress, bytes.count,
+                    { bytes, length, context in
+                        guard let bytes, let context else { return }
+                        Unmanaged<Answer>.fromOpaque(context).takeUnretainedValue().data =
+                            Data(bytes: bytes, count: length)
+                    }, Unmanaged.passUnretained(answer).toOpaque(), &why, why.count)
+            }
+        }
+        let error = isPatient ? call() : asking(call)
+        guard error != BGTASK_OK else { return answer.data }
+        let end = why.firstIndex(of: 0) ?? why.endIndex
+        throw Refusal(
+            BGTaskScheduler.Error.Code(error),
+            String(decoding: why[..<end].map(UInt8.init(bitPattern:)), as: UTF8.self))
+    }
+
+    /// Takes the answer from the visitor of `bgtask_sessions`.
+    private final class Answer {
+        var data = Data("{}".utf8)
+    }
+
     // MARK: Words for people
 
     func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String) {

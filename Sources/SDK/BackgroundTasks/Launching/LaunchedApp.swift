@@ -52,6 +52,7 @@ package enum LaunchedApp {
             }
         } else if let running = app.launch(launch, over: host) ?? start(launch, over: host, callbacks) {
             running.whenCompleted { _ in MainLoop.end() }
+            if launch.kind == .transferEvents { SessionEvents.announce(SessionEvents.session(of: launch)) }
         } else {
             misuse("NSInternalInconsistencyException", noHandler(for: launch))
         }
@@ -94,7 +95,8 @@ package enum LaunchedApp {
         }
         if launch.kind == .transferEvents, let transferEvents = callbacks.transferEvents {
             running.expirationHandler = { running.complete(success: false) }
-            let cancel = transferEvents(launch.identifier) { running.complete(success: $0) }
+            let session = SessionEvents.session(of: launch)
+            let cancel = transferEvents(session) { running.complete(success: $0) }
             if let cancel { running.expirationHandler = cancel }
             return running
         }

@@ -309,7 +309,7 @@ typedef struct bgtask_host {
     int (*expired)(bgtask_task *task, bgtask_expiration *expiration);
 
     /** Returns the table of an extension by its identifier ("example.extension/1"), or NULL if this runner
-     *  does not have the extension. Version 1 has no extensions. [any] Since 1. */
+     *  does not have the extension. There is one, BGTASK_SESSIONS. [any] Since 1. */
     const void *(*extension)(bgtask_task *task, const char *identifier);
 
     /** Like `log`, with a subsystem and a category, by which readers can filter; each is cut at 256 bytes
@@ -346,6 +346,26 @@ typedef struct bgtask_host {
      *  NULL if there is none. This is for language bindings that are linked into plugins. [any] Since 1. */
     void *(*symbol)(bgtask_task *task, const char *name);
 } bgtask_host;
+
+/** Called with the host's answer, on the thread that asked and before its call returns. The bytes are valid
+ *  only during this call. Since 1. */
+typedef void (*bgtask_session_visitor)(const void *bytes, size_t length, void *context);
+
+/** The identifier of the extension for background sessions: downloads and uploads that the host makes for
+ *  the bundle, also when none of its tasks runs. Since 1. */
+#define BGTASK_SESSIONS "bgtask.sessions/1"
+
+/** The table of the extension BGTASK_SESSIONS. Since 1. */
+typedef struct bgtask_sessions {
+    size_t struct_size; /**< sizeof(bgtask_sessions) in the runner. Since 1. */
+    /** Asks the host something about the bundle's sessions, and waits for the answer. Question and answer are
+     *  JSON objects (Documentation/Transfers.md lists them) of at most BGTASK_BLOB_MAX bytes. `visitor` gets
+     *  the answer. If the host refuses, and `why` is not NULL, `why` gets a sentence, cut to `why_size`
+     *  bytes.
+     *  The end of the process does not wait for the answer. [any] but not [control]. Since 1. */
+    bgtask_error (*call)(bgtask_task *task, const void *question, size_t length,
+                         bgtask_session_visitor visitor, void *context, char *why, size_t why_size);
+} bgtask_sessions;
 
 /** The value that a plugin's entry function returns. Since 1. */
 typedef struct bgtask_plugin {

@@ -10,5 +10,6 @@ final class Transfers: NSObject, URLSessionDownloadDelegate {
         session.uploadTask(with: request, fromFile: url, completionHandler: finish).resume()
         session.downloadTask(with: url).resume()
         let parser = XMLParser(contentsOf: url)
+        session.dataTaskPublisher(for: url).sink {}
     }
 }

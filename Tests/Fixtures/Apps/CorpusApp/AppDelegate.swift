@@ -36,9 +36,27 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {
+        if let address = userInfo["edition"] as? String, let url = URL(string: address) {
+            Editions.shared.download(url)
+            if userInfo["waits"] as? Bool == true { await Editions.shared.finished() }
+            return .newData
+        }
+        if let address = userInfo["report"] as? String, let url = URL(string: address) {
+            Editions.shared.sendReport(to: url)
+            return .newData
+        }
         guard let articles = userInfo["articles"] as? [String] else { return .noData }
         print("articles pushed: \(articles.joined(separator: ", "))")
         return .newData
+    }
+
+    func application(
+        _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping () -> Void
+    ) {
+        print("events of \(identifier)")
+        Editions.shared.eventsHandler = completionHandler
+        Editions.shared.connect()
     }
 }
 

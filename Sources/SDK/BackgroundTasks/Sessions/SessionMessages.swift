@@ -1,0 +1,128 @@
+#if BackgroundTransfers
+    import Foundation
+
+    /// The questions and answers about sessions; `Documentation/Transfers.md` describes them.
+    enum SessionMessages {
+        struct Question: Encodable {
+            var ask: String
+            var session: String?
+            var transfer: String?
+            var keeps: Bool?
+            var decision: String?
+            var request: Request?
+        }
+
+        struct Request: Encodable {
+            var url: String
+            var method: String?
+            var headers: [String]?
+            var taskIdentifier: Int?
+            var upload: String?
+            var discretionary: Bool?
+            var allowsMetered: Bool?
+            var allowsConstrained: Bool?
+            var earliestBeginDate: String?
+            var asksBeforeBegin: Bool?
+            var stallSeconds: Double?
+            var resourceSeconds: Double?
+            var priority: Double?
+            var expectedToSend: Int64?
+            var expectedToReceive: Int64?
+            var note: String?
+            var sendsLaunchEvents: Bool?
+            var resumes: String?
+        }
+
+        struct Answer: Decodable {
+            var transfer: String?
+            var resumable: Bool?
+            var news: Transfer?
+        }
+
+        struct Transfer: Decodable, Sendable {
+            var transfer: String
+            var session: String
+            var url: String
+            var method: String?
+            var headers: [String]
+            var isUpload: Bool
+            var note: String?
+            var priority: Double?
+            var earliestBeginDate: String?
+            var state: String
+            var outcome: String?
+            var completed: Int64
+            var total: Int64?
+            var attempts: Int
+            var submittedAt: String
+            var endedAt: String?
+            var status: Int?
+            var finalURL: String?
+            var responseHeaders: [String]?
+            var failure: Failure?
+            var file: String?
+            var resumable: Bool
+            var asks: Bool
+
+            var hasEnded: Bool { state == "ended" }
+        }
+
+        struct Failure: Decodable, Sendable {
+            var domain: String
+            var code: Int
+            var message: String
+        }
+    }
+
+    extension SessionMessages.Transfer {
+        /// The request that the task was made with.
+        var request: URLRequest? {
+            guard let address = URL(string: url) else { return nil }
+            var request = URLRequest(url: address)
+            request.httpMethod = method ?? (isUpload ? "PUT" : "GET")
+            for line in headers {
+                guard let colon = line.firstIndex(of: ":") else { continue }
+                request.setValue(
+                    line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces),
+                    forHTTPHeaderField: String(line[..<colon]))
+            }
+            return request
+        }
+
+        /// The response of the server; `nil` if there was none.
+        var response: HTTPURLResponse? {
+            guard let status, let address = URL(string: finalURL ?? url) else { return nil }
+            var fields: [String: String] = [:]
+            for line in responseHeaders?.dropFirst() ?? [] {
+                guard let colon = line.firstIndex(of: ":") else { continue }
+                let name = String(line[..<colon])
+                let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespacesAndNewlines)
+                fields[name] = fields[name].map { "\($0), \(value)" } ?? value
+            }
+            let version = responseHeaders?.first?.split(separator: " ").first.map(String.init)
+            return HTTPURLResponse(
+                url: address, statusCode: status, httpVersion: version ?? "HTTP/1.1", headerFields: fields)
+        }
+
+        /// The code of Foundation's error for the failure of the transfer.
+        var errorCode: Int {
+            if outcome == "cancelled" { return NSURLErrorCancelled }
+            guard let failure else { return NSURLErrorUnknown }
+            switch (failure.domain, failure.code) {
+            case ("host", 2), ("network", 28): return NSURLErrorTimedOut
+            case ("host", 4): return NSURLErrorCannotMoveFile
+            case ("host", _): return NSURLErrorCannotOpenFile
+            case ("network", 1), ("network", 3): return NSURLErrorUnsupportedURL
+            case ("network", 5), ("network", 6): return NSURLErrorCannotFindHost
+            case ("network", 7): return NSURLErrorCannotConnectToHost
+            case ("network", 47): return NSURLErrorHTTPTooManyRedirects
+            case ("network", 35), ("network", 58): return NSURLErrorSecureConnectionFailed
+            case ("network", 60): return NSURLErrorServerCertificateUntrusted
+            case ("network", 18), ("network", 52), ("network", 55), ("network", 56):
+                return NSURLErrorNetworkConnectionLost
+            case ("network", _): return NSURLErrorCannotLoadFromNetwork
+            default: return NSURLErrorBadServerResponse
+            }
+        }
+    }
+#endif

@@ -1,0 +1,107 @@
+import UIKit
+
+// Downloads and uploads that go on when the app is not running, in the manner of Apple's documentation of
+// background sessions.
+final class Editions: NSObject {
+    static let shared = Editions()
+
+    var eventsHandler: (() -> Void)?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    private lazy var urlSession: URLSession = {
+        let config = URLSessionConfiguration.background(withIdentifier: "org.example.corpus.editions")
+        config.isDiscretionary = false
+        config.sessionSendsLaunchEvents = true
+        return URLSession(configuration: config, delegate: self, delegateQueue: nil)
+    }()
+
+    private var documents: URL {
+        FileManager.default.urls(for: .documentDirectory, in: .userDomainMask)[0]
+    }
+
+    /// Makes the session, so that its delegate hears of its tasks.
+    func connect() {
+        urlSession.getAllTasks { tasks in
+            print("tasks: \(tasks.map { $0.taskDescription ?? "" })")
+        }
+    }
+
+    func download(_ url: URL) {
+        let backgroundTask = urlSession.downloadTask(with: url)
+        backgroundTask.taskDescription = "edition"
+        backgroundTask.countOfBytesClientExpectsToSend = 200
+        backgroundTask.countOfBytesClientExpectsToReceive = 500 * 1024
+        backgroundTask.resume()
+    }
+
+    func sendReport(to url: URL) {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("report")
+        try? Data(repeating: 7, count: 300_000).write(to: file)
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("report", forHTTPHeaderField: "X-Kind")
+        let backgroundTask = urlSession.uploadTask(with: request, fromFile: file)
+        backgroundTask.taskDescription = "report"
+        backgroundTask.resume()
+    }
+
+    /// Waits for the end of a task.
+    func finished() async {
+        await withCheckedContinuation { waiter in
+            urlSession.delegateQueue.addOperation { self.waiters.append(waiter) }
+        }
+    }
+}
+
+extension Editions: URLSessionDelegate {
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+        print("all events of \(session.configuration.identifier ?? "")")
+        DispatchQueue.main.async {
+            self.eventsHandler?()
+            self.eventsHandler = nil
+        }
+    }
+}
+
+extension Editions: URLSessionDownloadDelegate {
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        guard let httpResponse = downloadTask.response as? HTTPURLResponse,
+            (200...299).contains(httpResponse.statusCode)
+        else {
+            print("server error")
+            return
+        }
+        do {
+            try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
+            let name = downloadTask.originalRequest!.url!.lastPathComponent
+            let savedURL = documents.appendingPathComponent(name)
+            try? FileManager.default.removeItem(at: savedURL)
+            try FileManager.default.moveItem(at: location, to: savedURL)
+            print("saved \(savedURL.lastPathComponent)")
+        } catch {
+            print("file error: \(error)")
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        print("written \(totalBytesWritten) of \(totalBytesExpectedToWrite)")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: Error?) {
+        if let error {
+            let resumes = (error as NSError).userInfo[NSURLSessionDownloadTaskResumeData] != nil
+            let name = task.taskDescription ?? ""
+            print("\(name) failed, can resume: \(resumes): \(error.localizedDescription)")
+        } else {
+            let status = (task.response as? HTTPURLResponse)?.statusCode ?? 0
+            print("\(task.taskDescription ?? "") completed, status \(status)")
+        }
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+}

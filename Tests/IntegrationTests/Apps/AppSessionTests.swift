@@ -1,0 +1,149 @@
+import Foundation
+import TaskHostTestSupport
+import Testing
+
+/// Background sessions of `URLSession`, in the corpus app, under a real host and with a real server.
+@Suite(.system) struct AppSessionTests {
+    private let app: AppHost
+    private let server: TransferServer
+
+    init() throws {
+        server = try TransferServer()
+        app = try AppHost(
+            "CorpusApp", modes: "fetch, processing, remote-notification, health-research",
+            tasks: [
+                "refresh": "appRefresh", "clean": "processing", "study": "processing", "tidy": "activity",
+                "export.*": "continuedProcessing", "push": "push", "editions": "transferEvents",
+            ])
+    }
+
+    /// Sends a push, which makes the app begin a transfer; returns the launch of the push.
+    private func push(_ what: String, _ path: String, waits: Bool = false) throws -> String {
+        let payload = #"{"\#(what)": "\#(server.address)/\#(path)", "waits": \#(waits)}"#
+        let answer = app.host.run("push", app.bundle, payload)
+        #expect(answer.status == 0, "\(answer)")
+        return try app.newestLaunch(of: "push")
+    }
+
+    /// The only launch for the events of the session, when it has ended.
+    private func events() throws -> AppHost.Launch {
+        let launch = try app.end(app.newestLaunch(of: "editions"))
+        #expect(launch.outcome == "succeeded", "\(launch) \(app.host.logTail(30))")
+        #expect(launch.says("events of org.example.corpus.editions"), "\(launch.lines)")
+        #expect(launch.says("all events of org.example.corpus.editions"), "\(launch.lines)")
+        #expect(try app.host.launches(of: "\(app.bundle).editions").count == 1)
+        return launch
+    }
+
+    private func saved(_ name: String) throws -> String {
+        try app.host.hash("state/data/\(app.bundle)/Documents/\(name)")
+    }
+
+    /// Kills all processes of the bundle, as the kernel does when memory runs out.
+    private func killTasks() {
+        for process in app.host.leftovers() where process.contains("/apps/\(app.bundle)/") {
+            if let number = Int32(process.prefix { $0 != " " }) { kill(number, SIGKILL) }
+        }
+    }
+
+    /// What is left in the directory through which host and app exchange files.
+    private var handedOver: [String] {
+        let path = app.host.state.path + "/data/\(app.bundle)/.transfers"
+        return (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    }
+
+    @Test func `a download ends in the process that began it, and its delegate gets the file`() throws {
+        let launch = try app.end(push("edition", "file/live?size=700000&tags=x", waits: true))
+        #expect(launch.outcome == "succeeded", "\(launch) \(app.host.logTail(30))")
+        #expect(launch.says("written 700000 of 700000"), "\(launch.lines)")
+        #expect(launch.says("saved live") && launch.says("edition completed, status 200"), "\(launch.lines)")
+        #expect(try saved("live") == server.hash("livex", size: 700_000))
+        #expect(handedOver.isEmpty)
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a download outlives the task that waits for it, and the app is launched once for its end`()
+        throws
+    {
+        let first = try push("edition", "file/outlived?size=900000&tags=x&hold=yes", waits: true)
+        try app.host.wait("the server was asked") { try !server.seen("outlived").isEmpty }
+        killTasks()
+        _ = try app.end(first)
+        try server.release("outlived")
+        let launch = try events()
+        #expect(launch.says("saved outlived") && launch.says("edition completed, status 200"))
+        #expect(try saved("outlived") == server.hash("outlivedx", size: 900_000))
+        #expect(handedOver.isEmpty)
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a host that is killed before the launch for the events makes it when it starts again`() throws
+    {
+        _ = try app.end(push("edition", "file/twice?size=2000000&tags=x&hold=yes"))
+        try app.host.wait("the server was asked") { try !server.seen("twice").isEmpty }
+        try server.release("twice")
+        try app.host.wait("the download has ended") { try app.host.transfer("T1")["outcome"] is String }
+        // The launch for that may have begun; then it is lost, and its request is put back.
+        app.host.kill()
+        try app.host.start()
+        func outcomes() throws -> [String] {
+            try app.host.launches(of: "\(app.bundle).editions").compactMap { $0["outcome"] as? String }
+        }
+        try app.host.wait("the app has its events") { try outcomes().contains("succeeded") }
+        #expect(try saved("twice") == server.hash("twicex", size: 2_000_000))
+        #expect(try outcomes().filter { $0 == "succeeded" }.count == 1)
+        app.host.kill()
+        try app.host.start()
+        #expect(try outcomes().filter { $0 == "succeeded" }.count == 1 && handedOver.isEmpty)
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a later process finds the tasks of its session again, while they go on`() throws {
+        _ = try app.end(push("edition", "file/found?size=5000&tags=x&hold=yes"))
+        try app.host.wait("the server was asked") { try !server.seen("found").isEmpty }
+        let id = try app.begin("editions")
+        try app.hear(#"tasks: ["edition"]"#, from: id)
+        try server.release("found")
+        let launch = try app.end(id)
+        #expect(launch.outcome == "succeeded" && launch.says("saved found"), "\(launch)")
+        #expect(launch.says("all events of org.example.corpus.editions"), "\(launch.lines)")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `an upload is sent whole and once, though its file is gone with the task`() throws {
+        _ = try app.end(push("report", "put/report"))
+        let launch = try events()
+        #expect(launch.says("report completed, status 201"), "\(launch.lines)")
+        let seen = try server.seen("report")
+        let headers = try #require(seen.first?["headers"] as? [String: Any])
+        #expect(seen.count == 1 && seen[0]["length"] as? Int == 300_000)
+        #expect(seen[0]["method"] as? String == "POST" && headers["X-Kind"] as? String == "report")
+        #expect(handedOver.isEmpty)
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `what the server refuses is a response`() throws {
+        let missing = try app.end(push("edition", "status/gone?code=404", waits: true))
+        #expect(missing.says("server error") && missing.says("edition completed, status 404"))
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a transfer that can't be made ends with an error that says why`() throws {
+        let payload = #"{"edition": "ftp://a/b", "waits": true}"#
+        #expect(app.host.run("push", app.bundle, payload).status == 0)
+        let launch = try app.end(app.newestLaunch(of: "push"))
+        #expect(launch.says("the address is not one of http or https"), "\(launch.lines)")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a dismissed app is not launched, and its transfers are cancelled`() throws {
+        _ = try app.end(push("edition", "file/left?size=1000&tags=x&hold=yes"))
+        try app.host.wait("the server was asked") { try !server.seen("left").isEmpty }
+        #expect(app.host.run("settings", "dismiss", app.bundle).status == 0)
+        try app.host.wait("the download is cancelled") {
+            try app.host.transfer("T1")["outcome"] as? String == "cancelled"
+        }
+        #expect(try app.host.launches(of: "\(app.bundle).editions").isEmpty)
+        #expect(app.host.stop() == 0)
+    }
+}
