@@ -56,9 +56,6 @@ extension Conflicts {
 extension When {
     var awaited: String { "'when' to be true" }
 
-    /// The greatest number of acts of which all sets of three are tried: 12, our choice, for 220 sets.
-    private static let mostActsOfThree = 12
-
     /// The longest expression in a headline, in characters; our choice.
     private static let longestInHeadline = 60
 
@@ -104,7 +101,7 @@ extension When {
         let isTrueLater = situation.nextTime(of: expression, after: now.wall) != nil
         var sets = Self.smallestSets(of: acts, isTrue)
         if sets.isEmpty, !isTrueLater {
-            sets = Self.smallestSets(of: acts) { acts in
+            sets = Self.smallestSets(of: acts, mostActs: 0) { acts in
                 conditions(after: acts).nextTime(of: expression, after: now.wall) != nil
             }
         }
@@ -116,10 +113,17 @@ extension When {
 
     /// The sets of acts that are enough, of which no act can be left out; smaller ones first.
     ///
-    /// The numbers are our choice: more than four alternatives, or sets of more than three acts besides the
-    /// set of all, would not be read. Sets of three are only looked for if there is no smaller one.
+    /// The numbers are our choice: more than four alternatives, or sets of more than four acts besides the set
+    /// of all, would not be read.
+    ///
+    /// - Parameters:
+    ///   - acts: The acts.
+    ///   - mostActs: With more acts than this, sets of three or four are not tried. They are only tried if
+    ///     there is no smaller one.
+    ///   - isEnough: Whether some acts are enough.
+    /// - Returns: The sets.
     private static func smallestSets(
-        of acts: [PossibleAct], _ isEnough: ([PossibleAct]) -> Bool
+        of acts: [PossibleAct], mostActs: Int = 12, _ isEnough: ([PossibleAct]) -> Bool
     ) -> [[PossibleAct]] {
         var found: [Set<Int>] = []
         func look(at set: Set<Int>) {
@@ -129,17 +133,14 @@ extension When {
                 found.append(set)
             }
         }
-        for first in acts.indices { look(at: [first]) }
-        for first in acts.indices {
-            for second in acts.indices where second > first { look(at: [first, second]) }
-        }
-        if found.isEmpty, acts.count <= Self.mostActsOfThree {
-            for first in acts.indices {
-                for second in acts.indices where second > first {
-                    for third in acts.indices where third > second { look(at: [first, second, third]) }
-                }
+        func choose(_ size: Int, from start: Int, _ chosen: Set<Int>) {
+            if size == 0 { return look(at: chosen) }
+            for index in acts.indices where index >= start {
+                choose(size - 1, from: index + 1, chosen.union([index]))
             }
         }
+        for size in 1...2 { choose(size, from: 0, []) }
+        for size in 3...4 where found.isEmpty && acts.count <= mostActs { choose(size, from: 0, []) }
         if found.isEmpty {
             // All acts, without those that are not necessary.
             var set = Set(acts.indices)
