@@ -424,6 +424,47 @@ import Testing
         #expect(json.status == 1 && json.rows.contains { $0["line"] as? Int == 3 }, "\(json)")
     }
 
+    @Test func `lint reads the manifests of a directory`() async throws {
+        let folder = try TemporaryFolder()
+        let empty = await bgtask(["lint", folder.path])
+        #expect(
+            empty.status == 1
+                && empty.output.contains("the directory has no file whose name ends in .yaml or .yml"),
+            "\(empty)")
+        let file = folder.path + "/bad.yaml"
+        try Data("apiVersion: bgtask/v1\nbundle: org.example\nlibary: libx.so\n".utf8).write(
+            to: URL(fileURLWithPath: file))
+        let result = await bgtask(["lint", folder.path])
+        #expect(result.status == 1 && result.output.contains("\(file):3:1: error:"), "\(result)")
+    }
+
+    @Test func `show says why the host stopped a launch`() async throws {
+        try await serving { host, socket in
+            let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))
+            host.edit {
+                $0.launches = [ScriptedHost.ended(request, .expired, .leaseEnded)]
+                $0.stop = Explanation(
+                    question: .stop, at: ScriptedHost.start,
+                    verdicts: [
+                        Verdict(
+                            policy: "Turn", decision: .absolutelyMustNotProceed, score: 0, weight: 0,
+                            rationale: [
+                                Rationale(
+                                    quantity: "runTime",
+                                    required: "at most 10 min, because org.example.b waits for the slot",
+                                    observed: "12 min")
+                            ])
+                    ])
+            }
+            let result = await bgtask("show", "L42", socket: socket)
+            #expect(
+                result.output.contains(
+                    "because       The run time is 12 min; it must be at most 10 min, because org.example.b waits"
+                ),
+                "\(result)")
+        }
+    }
+
     @Test func `the program prints what the library does and ends with its exit status`() async throws {
         let folder = try TemporaryFolder()
         let socket = folder.path + "/none.sock"

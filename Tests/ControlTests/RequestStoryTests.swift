@@ -90,6 +90,14 @@ import Testing
         #expect(lines.contains { $0.contains("bgtask launch org.example.a") } == isAdvised)
     }
 
+    @Test func `a start that the command has reported itself is not repeated`() throws {
+        let request = try request()
+        var story = RequestStory(request: request.id, isOneAttempt: true)
+        let record = ScriptedHost.record(request)
+        _ = story.begin(LaunchMessage(record))
+        #expect(story.take(HostEventMessage(.launchStarted(record)), now: at(0)) == [])
+    }
+
     @Test func `slow progress, and one without a total, is a line each ten seconds`() throws {
         let request = try request()
         for total in [Int64(0), 1_000_000] {

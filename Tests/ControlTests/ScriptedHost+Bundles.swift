@@ -106,7 +106,7 @@ extension ScriptedHost {
     func explain(_ launch: LaunchID) async throws(SubmissionError) -> LaunchExplanation {
         try note("explain \(launch)")
         let record = try await self.launch(launch).record
-        return LaunchExplanation(record: record, start: explanation, stop: nil)
+        return LaunchExplanation(record: record, start: explanation, stop: script.withLock { $0.stop })
     }
 
     func answer(_ launch: LaunchID, keepGoing: Bool) async throws(SubmissionError) {

@@ -13,6 +13,8 @@ final class ScriptedHost: HostControl {
         var ended: [RequestRecord] = []
         var log: [LogLine] = []
         var attempt = 1
+        /// Why a policy stopped the launches; `nil` if none did.
+        var stop: Explanation?
         /// Whether listing launches works although every other call is refused.
         var showsLaunchesAnyway = false
         /// The request that the next submission replaces.

@@ -168,6 +168,23 @@ import Testing
                 "when: 'lowPower' can't be true together with the rule that deferrable tasks do not start in "
                     + "low-power mode in line 6"
             ),
+            (
+                "when: battery < 15 and not externalPower", "appRefresh",
+                "when: 'battery < 15 and not externalPower' can't be true together with the rule that "
+                    + "deferrable tasks do not start below a charge of 20 % without external power in line 6"
+            ),
+            (
+                "requiresNetworkConnectivity: true\n    when: network == constrained", "appRefresh",
+                "when: 'network == constrained' can't be true together with the rule that deferrable tasks do "
+                    + "not start in low-data mode if they need the network in line 6"
+            ),
+            (
+                "when: thermal == critical", "continuedProcessing",
+                "when: 'thermal == critical' can't be true together with the rule that no task starts on a "
+                    + "machine that is too hot in line 6"
+            ),
+            ("when: network == constrained", "appRefresh", nil),
+            ("when: battery < 15", "appRefresh", nil),
             ("battery: 60%\n    when: battery < 40 or charging", "appRefresh", nil),
             (
                 "battery: 60%\n    when: battery < 40 and not externalPower", "appRefresh",

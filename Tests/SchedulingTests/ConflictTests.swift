@@ -237,6 +237,63 @@ import Testing
         #expect(rig.take() == [])
     }
 
+    /// Otherwise, a launch whose lease is renewed would hold the other task for eight hours.
+    @Test(arguments: ["com.example.a.p1", "com.example.b.p2"])
+    func `a launch ends after its turn if a task waits whose own manifest states the conflict`(
+        waiting: String
+    ) throws {
+        let (rig, _) = try Self.foreign(["com.example.b.p2"], own: ["com.example.b.p1"])
+        let launch = rig.run("com.example.b.p1")
+        _ = rig.take()
+        rig.advance(.seconds(590))
+        rig.submit(waiting) { $0.earliestBeginDate = rig.now.wall + .seconds(100) }
+        rig.send(.launchActive(launch))
+        rig.advance(.seconds(10))
+        #expect(rig.take() == [], "the request is not due yet")
+        rig.advance(.seconds(90))
+        let record = try #require(
+            rig.takeAll().compactMap { action in
+                if case .expire(launch, .leaseEnded, let record) = action { record } else { nil }
+            }.first)
+        #expect(
+            record.verdicts.first?.rationale.first?.sentence
+                == "The run time is 11 min; it must be at most 10 min, because \(waiting) waits for its end")
+        rig.end(launch)
+        #expect(rig.launched() == [waiting])
+    }
+
+    @Test func `the host wakes for a task that becomes due while a conflicting launch has had its turn`()
+        throws
+    {
+        let (rig, _) = try Self.foreign([], own: ["com.example.b.p1"])
+        let launch = rig.run("com.example.b.p1")
+        rig.advance(.seconds(590))
+        rig.send(.launchActive(launch))
+        rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(100) }
+        rig.advance(.seconds(20))
+        _ = rig.take()
+        let wake = try #require(rig.wake.wall) - rig.now.wall
+        #expect(wake >= .seconds(80) && wake <= .seconds(120))
+        rig.advance(wake)
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
+    @Test func `a launch goes on after its turn if a conflicting task could not start then`() throws {
+        let (rig, _) = try Self.foreign([], own: ["com.example.b.p1", "com.example.b.export.*"])
+        let launch = rig.run("com.example.b.p1")
+        _ = rig.run("com.example.b.export.x")
+        rig.submit("p1")
+        rig.send(.launchActive(launch))
+        _ = rig.take()
+        for _ in 0..<30 {
+            rig.advance(.seconds(20))
+            for (id, task) in rig.running where task.kind == .continuedProcessing {
+                rig.send(.progressed(id, TaskProgress(completed: rig.now.boot.components.seconds, total: 0)))
+            }
+        }
+        #expect(rig.take() == [], "a continued task has no turn")
+    }
+
     @Test func `a request that waits for a conflict does not hold other bundles for longer than the limit`()
         throws
     {

@@ -196,6 +196,63 @@ import Testing
         #expect(rig.take() == [.expire(first, .leaseEnded)])
     }
 
+    /// Bundles with tasks for pushes, whose manifests set a long `runtime`.
+    private static func pushed() -> SchedulerRig {
+        SchedulerRig(
+            ["com.example.a", "com.example.b", "com.example.c"].map { name in
+                .make(name) { manifest in
+                    var task = TaskDeclaration(
+                        pattern: try! IdentifierPattern("\(name).push"), kind: .push)
+                    task.limits.lease = Lease(duration: .seconds(3600), gracePeriod: .seconds(5))
+                    manifest.tasks.append(task)
+                    manifest.modes.insert(.remoteNotification)
+                }
+            })
+    }
+
+    @Test func `a long runtime of urgent pushes does not hold the third one`() {
+        let rig = Self.pushed()
+        let first = rig.run("com.example.a.push") { $0.pushPriority = .immediate }
+        _ = rig.run("com.example.b.push") { $0.pushPriority = .immediate }
+        rig.advance(.seconds(10))
+        rig.submit("com.example.c.push") { $0.pushPriority = .immediate }
+        _ = rig.take()
+        rig.advance(.milliseconds(19_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(first, .leaseEnded)])
+        rig.end(first)
+        #expect(rig.launched() == ["com.example.c.push"])
+    }
+
+    @Test func `an attempt that ends after its turn does not use up the budget of the day`() throws {
+        let rig = SchedulerRig(
+            ["com.example.a", "com.example.b", "com.example.c"].map { name in
+                .make(name) { manifest in
+                    for index in manifest.tasks.indices {
+                        manifest.tasks[index].limits.lease = Lease(
+                            duration: .seconds(3600), gracePeriod: .seconds(5))
+                    }
+                }
+            })
+        let bundle = try BundleIdentifier("com.example.a")
+        let id = rig.submit("com.example.a.refresh")
+        let launch = rig.begin(id)
+        _ = rig.run("com.example.b.refresh")
+        #expect(rig.scheduler.bundleState(bundle).budget.launches == 1)
+        rig.submit("com.example.c.refresh")
+        rig.advance(.seconds(30))
+        #expect(rig.take().contains(.expire(launch, .leaseEnded)))
+        var again = try #require(rig.stored[id])
+        again.putBack(PutBack(notBefore: nil), at: rig.now.wall)
+        rig.end(launch, putBack: again)
+        #expect(rig.scheduler.bundleState(bundle).budget.launches == 0)
+        // An attempt that ends because its own lease is over counts.
+        let other = try BundleIdentifier("com.example.b")
+        rig.advance(.seconds(3600))
+        #expect(rig.scheduler.bundleState(other).budget.launches == 1)
+    }
+
     @Test func `each attempt that brought nothing doubles the next turn, up to the lease`() throws {
         let manifests = ["com.example.a", "com.example.b"].map { name in
             Manifest.make(name) { manifest in

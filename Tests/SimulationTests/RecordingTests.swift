@@ -395,8 +395,8 @@ import Testing
         LineSeal.close([UInt8](text.utf8), number: number)
     }
 
-    /// A log of one file: a scheduler that starts, gets a request and launches it, with a part of its text
-    /// replaced.
+    /// A log of one file: a scheduler that starts, gets a request, launches it and hears of progress, with a
+    /// part of its text replaced.
     private static func hostile(_ old: String, _ new: String, to folder: URL) throws -> String {
         let manifest = Manifest(
             bundle: try BundleIdentifier("com.example.a"), library: "a.so", modes: [.processing],
@@ -408,10 +408,13 @@ import Testing
         let events: [SchedulerEvent] = [
             .settingsChanged(SchedulerSettings()), .localTimeChanged(offset: .seconds(3600)),
             .handlersChanged([manifest]), .conditionsChanged(.simulatedStart), .started,
-            .submitted(try request(1)), .launchStarted(launch, id), .launchReady(launch), .timePassed,
+            .submitted(try request(1)), .launchStarted(launch, id), .launchReady(launch),
+            .progressed(launch, TaskProgress(completed: 7, total: 9), changedAt: moments.now().monotonic),
+            .timePassed,
         ]
-        var bytes = LineSeal.close(
-            [UInt8](try JSONEncoder().encode(RecordedSegment.Header(isContinued: false))), number: nil)
+        let header = String(
+            decoding: try JSONEncoder().encode(RecordedSegment.Header(isContinued: false)), as: UTF8.self)
+        var bytes = LineSeal.close([UInt8](header.replacingOccurrences(of: old, with: new).utf8), number: nil)
         for (index, event) in events.enumerated() {
             moments.advance(by: .seconds(1))
             let line = try JSONEncoder().encode(RecordedEntry(at: moments.now(), .event(event)))
@@ -451,6 +454,89 @@ import Testing
         // A trap would end this program.
         _ = ExactReplay([segment])
         _ = RecordedWorld([segment]).run()
+    }
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
+    func `a header with a number that no host records is refused`(number: String) throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = try Self.hostile("\"first\":1", "\"first\":\(number)", to: folder)
+        let error = #expect(throws: RecordingError.self) { try RecordedSegment(reading: path) }
+        #expect(error?.finding == "the line has a number that no host records: \(number)")
+        #expect(error?.subject == path + ":1")
+    }
+
+    @Test func `a line with the greatest number of an event is left out`() throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = try Self.hostile("none", "none", to: folder)
+        let entry = try #require(RecordedSegment(reading: path).entries.last)
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        for _ in 0..<2 {
+            bytes += Self.sealed(String(decoding: try JSONEncoder().encode(entry), as: UTF8.self), .max)
+        }
+        try Data(bytes).write(to: URL(filePath: path))
+        let segment = try RecordedSegment(reading: path)
+        #expect(segment.problems.count == 2)
+        #expect(segment.problems.allSatisfy { $0.finding.contains("no host records: 9223372036854775807") })
+    }
+
+    /// A replay would count each period of 10 s until then.
+    @Test func `progress that changed in the far future is left out`() throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let old = try #require(try Self.progressText("\"changedAt\":\\[[^]]*\\]", folder))
+        let path = try Self.hostile(old, "\"changedAt\":[68719476735,0]", to: folder)
+        let segment = try RecordedSegment(reading: path)
+        #expect(segment.problems.map(\.finding) == ["the progress changed after the event that reports it"])
+        _ = ExactReplay([segment])
+        _ = RecordedWorld([segment]).run()
+    }
+
+    /// The text in the log that matches an expression.
+    private static func progressText(_ pattern: String, _ folder: URL) throws -> String? {
+        let text = try String(contentsOfFile: try hostile("none", "none", to: folder), encoding: .utf8)
+        return text.range(of: pattern, options: .regularExpression).map { String(text[$0]) }
+    }
+
+    /// Any 64 bits are right for the units of a handler.
+    @Test func `progress by the greatest numbers, and much later, does not end a replay`() {
+        var watch = ProgressWatch()
+        let settings = SchedulerSettings()
+        watch.begin(at: .zero)
+        for second in 0..<200 {
+            let completed: Int64 = second.isMultiple(of: 2) ? .max : .min
+            let report = TaskProgress(completed: completed, total: .max)
+            let isNew = watch.report(report, at: .seconds(second), settings)
+            #expect(isNew)
+            _ = watch.question(at: .seconds(second), settings)
+        }
+        let far = Duration.seconds(Int64(1) << 40)
+        let is1 = watch.report(TaskProgress(completed: 1, total: 2), at: far, settings)
+        #expect(is1)
+        let question = watch.question(at: far, settings)
+        #expect(question == nil)
+        var period = settings
+        period.ratePeriod = .nanoseconds(1)
+        let is2 = watch.report(TaskProgress(completed: 2, total: 2), at: far * 2, period)
+        #expect(is2)
+        period.ratePeriod = .zero
+        let is3 = watch.report(TaskProgress(completed: 3, total: 3), at: far * 4, period)
+        #expect(is3)
+    }
+
+    @Test func `the counts of a recording end neither in a loop nor in an overflow`() throws {
+        let settings = SchedulerSettings()
+        let request = RequestID(rawValue: 1)
+        #expect(settings.backOff(afterAttempts: .max, of: request) <= settings.backOffLimit)
+        #expect(settings.backOff(afterLosses: .max, of: request) <= settings.backOffLimit)
+        var state = BundleState()
+        state.conduct.days = (0..<2000).map { _ in ConductLedger.Day(day: 20_000, points: 1 << 53) }
+        var scheduler = Scheduler()
+        let bundle = try BundleIdentifier("com.example.a")
+        _ = scheduler.handle(.bundleRestored(bundle, state), at: VirtualMoments().now())
+        let score = scheduler.bundleState(bundle).conduct.score(on: 20_001, settings)
+        #expect(score == 1)
     }
 
     @Test(arguments: [-1, 400 * 86_400])

@@ -81,6 +81,33 @@ public enum ManifestLinter {
         }
     }
 
+    /// The files to check: those that are named, and the YAML files of the directories that are named; and
+    /// the problems with these directories.
+    public static func files(at paths: [String]) -> (files: [String], problems: [ManifestProblem]) {
+        var (files, problems): ([String], [ManifestProblem]) = ([], [])
+        for path in paths {
+            guard DirectoryTree.isDirectory(path) else {
+                files.append(path)
+                continue
+            }
+            do throws(SystemCallError) {
+                let found = try YAMLFiles.paths(in: path)
+                files += found
+                if !found.isEmpty { continue }
+                problems.append(
+                    ManifestProblem(
+                        file: path, finding: "the directory has no file whose name ends in .yaml or .yml",
+                        remedy: "Name a manifest, or a directory of manifests"))
+            } catch {
+                problems.append(
+                    ManifestProblem(
+                        file: path, finding: "the directory can't be read: \(error)",
+                        remedy: "Check its permissions"))
+            }
+        }
+        return (files, problems)
+    }
+
     /// The names that the valid files in a directory define; empty if the directory does not exist.
     private static func names(in directory: String) -> [String] {
         let paths = (try? YAMLFiles.paths(in: directory)) ?? []

@@ -10,7 +10,7 @@ enum NumberLimits {
     /// The greatest number with a fraction or an exponent.
     private static let mostOfDecimal = 1e15
     /// The keys of numbers that handlers and machines choose; the code that reads them permits all values.
-    private static let free = ["completed", "total", "bytes", "n"].map { Array($0.utf8) }
+    private static let free = ["completed", "total", "bytes"].map { Array($0.utf8) }
 
     /// Finds the first number of a line that is out of range.
     ///

@@ -1,5 +1,6 @@
 import ControlWire
 public import LinuxSystem
+import Scheduling
 import TaskModel
 
 /// The reason why a log can't be read.
@@ -109,6 +110,8 @@ public struct RecordedSegment: Sendable {
                     "Give the path of a host's recording, or of a file in it. To list the files: bgtask record"
             )
         }
+        try Self.checkNumbers(
+            of: first, "\(path):1", remedy: "Only replay a recording whose origin you know")
         header = try Self.decode(Header.self, first, "\(path):1")
         guard Header.knownFormats.contains(header.format) else {
             throw RecordingError(
@@ -130,27 +133,36 @@ public struct RecordedSegment: Sendable {
     }
 
     private mutating func add(_ line: ArraySlice<UInt8>, _ place: String) throws(RecordingError) {
-        if header.format > 1 {
-            let (isSound, number) = LineSeal.open(line)
-            guard isSound, let number else {
-                throw RecordingError(
-                    subject: place, finding: "the line is damaged: its checksum does not match",
-                    remedy: "The line is left out. Check the disk if this happens again")
-            }
-            noteNumber(number, place)
-        }
-        if let number = NumberLimits.excess(in: line) {
+        let (isSound, number) = header.format > 1 ? LineSeal.open(line) : (true, nil)
+        guard isSound, number != nil || header.format == 1 else {
             throw RecordingError(
-                subject: place, finding: "the line has a number that no host records: \(number)",
+                subject: place, finding: "the line is damaged: its checksum does not match",
+                remedy: "The line is left out. Check the disk if this happens again")
+        }
+        try Self.checkNumbers(
+            of: line, place, remedy: "The line is left out. Only trust a recording whose origin you know")
+        if let number { noteNumber(number, place) }
+        let entry = try Self.decode(RecordedEntry.self, line, place)
+        if case .progressed(_, _, let changedAt) = entry.event, let changedAt, changedAt > entry.at.monotonic
+        {
+            throw RecordingError(
+                subject: place, finding: "the progress changed after the event that reports it",
                 remedy: "The line is left out. Only trust a recording whose origin you know")
         }
-        let entry = try Self.decode(RecordedEntry.self, line, place)
         if let before = entries.last?.at, !entry.at.canFollow(before) {
             throw RecordingError(
                 subject: place, finding: "its clocks can't be those of an event after the line before it",
                 remedy: "The line is left out. Only trust a recording whose origin you know")
         }
         entries.append(entry)
+    }
+
+    private static func checkNumbers(
+        of line: ArraySlice<UInt8>, _ place: String, remedy: String
+    ) throws(RecordingError) {
+        guard let number = NumberLimits.excess(in: line) else { return }
+        throw RecordingError(
+            subject: place, finding: "the line has a number that no host records: \(number)", remedy: remedy)
     }
 
     /// Notes the number of the next event, and a problem if events are missing before it.

@@ -28,6 +28,8 @@ struct ActiveLaunch: Sendable {
     var beganIdle = false
     /// The values to restore if the launch does not start; `nil` if it was not counted.
     var previousLaunch: PreviousLaunch?
+    /// Whether the launch was asked to stop only because its turn was over and another request waited.
+    var isEndedForOthers = false
     /// Observes whether the launch makes progress.
     var progress = ProgressWatch()
 
@@ -196,7 +198,7 @@ struct ActiveLaunch: Sendable {
     ///
     /// A person started a launch by `bgtask launch`, so it is not stopped for others.
     private var turn: Duration? {
-        guard request.lane.isFair, !isSimulated, let duration = lease.duration,
+        guard request.lane.hasTurns, !isSimulated, let duration = lease.duration,
             let standard = Lease.standard(for: request.kind).duration
         else { return nil }
         let doublings = min(max(0, request.attempts.withoutProgress), 16)
@@ -205,7 +207,7 @@ struct ActiveLaunch: Sendable {
         return isRenewable ? turn : min(turn, duration)
     }
 
-    /// Whether the launch must end as soon as another request waits only for its slot.
+    /// Whether the launch must end as soon as another request waits only for its slot or its end.
     func hasHadTurn(at now: Moment) -> Bool {
         guard id != nil, !isStopping, tracedSince == nil, let turnEnd else { return false }
         return turnEnd <= now.boot
@@ -215,13 +217,19 @@ struct ActiveLaunch: Sendable {
     var isStopping: Bool { isExpiring || deferral != nil }
 
     /// The verdict that stops the launch after its turn.
-    func endOfTurn(for other: TaskRequest, at now: Moment) -> Verdict {
+    ///
+    /// - Parameters:
+    ///   - other: The task that waits for it.
+    ///   - object: What that one waits for: `the slot`.
+    ///   - now: The present time.
+    /// - Returns: The verdict.
+    func endOfTurn(for other: TaskIdentifier, waitingFor object: String, at now: Moment) -> Verdict {
         let ran = readyAt.map { now.boot - $0.boot } ?? .zero
         return .stop(
             "Turn",
             Rationale(
                 quantity: "runTime",
-                required: "at most \((turn ?? .zero).text), because \(other.identifier) waits for the slot",
+                required: "at most \((turn ?? .zero).text), because \(other) waits for \(object)",
                 observed: ran.elapsedText,
                 remedy: "Save a checkpoint more often, so that the next attempt continues from there"),
             since: readyAt?.wall)
@@ -268,20 +276,21 @@ struct ActiveLaunch: Sendable {
     /// When the launch has ended at the latest, if the wall clock is not set; `nil` if nothing limits it, or
     /// if its handler was not called yet.
     ///
-    /// The time includes the grace period and, unless the slot is awaited, all renewals of the lease.
+    /// The time includes the grace period and, unless the launch's end is awaited, all renewals of the lease.
     ///
     /// - Parameters:
-    ///   - isAwaited: Whether another request waits only for the launch's slot.
+    ///   - awaitedFrom: From when on another request waits only for the end of the launch, on CLOCK_BOOTTIME;
+    ///     `nil` if none does.
     ///   - now: The present time.
     ///   - settings: The settings.
     /// - Returns: The time.
-    func latestEnd(isAwaited: Bool, at now: Moment, _ settings: SchedulerSettings) -> WallTime? {
+    func latestEnd(awaitedFrom: Duration?, at now: Moment, _ settings: SchedulerSettings) -> WallTime? {
         if let expiringSince {
             return now.wall + max(.zero, expiringSince + lease.gracePeriod - now.monotonic)
         }
         guard let readyAt, let leaseEnd, tracedSince == nil else { return nil }
         var last = isRenewable ? max(leaseEnd, readyAt.boot + settings.renewalLimit) : leaseEnd
-        if isAwaited, let turnEnd { last = min(last, turnEnd) }
+        if let awaitedFrom, let turnEnd { last = min(last, max(turnEnd, awaitedFrom)) }
         return now.wall + max(.zero, last + lease.gracePeriod - now.boot)
     }
 

@@ -21,6 +21,12 @@ enum Lane: CaseIterable, Hashable, Sendable {
     /// Other lanes start their requests in the order of submission, and then those that were put back, in the
     /// order of their put-backs.
     var isFair: Bool { self == .short || self == .long }
+
+    /// Whether a launch in the lane must end after its turn if another request waits for it.
+    ///
+    /// A user watches continued tasks and the launches by `bgtask launch`, and can end them. The lease of an
+    /// app launch is not longer than a turn.
+    var hasTurns: Bool { isFair || self == .urgent }
 }
 
 extension TaskRequest {

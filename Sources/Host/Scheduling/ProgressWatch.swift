@@ -32,7 +32,7 @@ struct ProgressWatch: Sendable {
     mutating func report(_ report: TaskProgress, at time: Duration, _ settings: SchedulerSettings) -> Bool {
         guard report.completed != newest?.completed || report.total != newest?.total else { return false }
         rollPeriods(of: settings.ratePeriod, to: time)
-        unitsInPeriod += max(0, report.completed - (newest?.completed ?? 0))
+        unitsInPeriod = unitsInPeriod.addingUpTo(report.completed.beyond(newest?.completed ?? 0))
         newest = report
         // The user may have answered "keep going" after this progress; the later of the two times counts.
         lastChange = lastChange.map { max($0, time) } ?? time
@@ -82,6 +82,14 @@ struct ProgressWatch: Sendable {
     }
 
     private mutating func rollPeriods(of period: Duration, to time: Duration) {
+        guard period > .zero else { return }
+        let passed = (time - periodStart) / period
+        if passed > Double(2 * Self.mostPeriods) {
+            // Of so long a time without a report, only the last periods are kept, and they had no units.
+            units = Array(repeating: 0, count: Self.mostPeriods)
+            unitsInPeriod = 0
+            periodStart = passed < 1e15 ? periodStart + period * Int64(passed - 1) : time
+        }
         while time >= periodStart + period {
             units.append(unitsInPeriod)
             unitsInPeriod = 0
@@ -94,8 +102,24 @@ struct ProgressWatch: Sendable {
     /// periods.
     private func rates() -> (recent: Double?, usual: Double) {
         guard units.count >= Self.recentPeriods + Self.usualPeriods else { return (nil, 0) }
-        let recent = units.suffix(Self.recentPeriods).reduce(0, +)
+        let recent = units.suffix(Self.recentPeriods).reduce(Int64(0)) { $0.addingUpTo($1) }
         let before = units.dropLast(Self.recentPeriods).sorted()
         return (Double(recent) / Double(Self.recentPeriods), Double(before[before.count / 2]))
+    }
+}
+
+/// Handlers choose their units freely, so sums of them can exceed 64 bits.
+extension Int64 {
+    /// The sum, or the greatest number if the sum is greater; both numbers are 0 or more.
+    fileprivate func addingUpTo(_ other: Int64) -> Int64 {
+        let (sum, isOverflow) = addingReportingOverflow(other)
+        return isOverflow ? .max : sum
+    }
+
+    /// How much greater the number is than an earlier one; 0 if it is not.
+    fileprivate func beyond(_ earlier: Int64) -> Int64 {
+        if self <= earlier { return 0 }
+        let (difference, isOverflow) = subtractingReportingOverflow(earlier)
+        return isOverflow ? .max : difference
     }
 }

@@ -186,6 +186,17 @@ extension Scheduler {
         }
     }
 
+    /// Gives a bundle back what a launch took from the budget of the day.
+    ///
+    /// A launch that was stopped because its turn was over brought the bundle nothing that it asked for, and
+    /// its next attempt counts again. Its CPU time stays spent, because the battery gave it.
+    mutating func refundLaunch(_ launch: ActiveLaunch) {
+        guard let previous = launch.previousLaunch, launch.request.kind == .appRefresh else { return }
+        changeBundle(launch.request.bundle) {
+            if $0.budget.day == previous.day { $0.budget.launches = max(0, $0.budget.launches - 1) }
+        }
+    }
+
     /// Charges a launch to its bundle, and updates the bundle's conduct.
     mutating func account(_ launch: ActiveLaunch, _ ending: LaunchEnding, at now: Moment) {
         guard !launch.isSimulated else { return }

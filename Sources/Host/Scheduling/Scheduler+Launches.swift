@@ -61,6 +61,7 @@ extension Scheduler {
         finish(launch.request, at: now)
         account(launch, ending, at: now)
         if let putBack {
+            if launch.isEndedForOthers { refundLaunch(launch) }
             if let reason = ending.expiration, reason.isByCondition {
                 situation.stoppedByCondition[putBack.identifier] = (putBack.id, reason)
             }

@@ -1,11 +1,12 @@
 import TaskModel
 
-/// Turns: how long a launch keeps its slot while another request waits for it.
+/// Turns: how long a launch keeps its slot, or holds conflicting tasks, while another request waits for it.
 ///
 /// A lease that is renewed for hours, or that a manifest makes long, must not keep others waiting for as
 /// long. So a launch has its slot to itself for one *turn*: the standard lease of its kind, doubled for each
 /// earlier attempt that brought nothing, and no longer than its own lease. After that, it is stopped as soon
-/// as another request waits for nothing but the slot, and its request comes after that one.
+/// as another request waits for nothing but the slot or, as a conflicting task, for its end. Its request
+/// comes after that one.
 ///
 /// The doubling lets a task that saves no checkpoints get through: each attempt begins from nothing, and with
 /// turns of equal length, none would ever be long enough.
@@ -13,9 +14,10 @@ extension Scheduler {
     /// Stops launches whose turns are over, as many as there are requests that wait only for their slots.
     mutating func endTurns(at now: Moment, _ actions: inout [SchedulerAction]) {
         if endedTurns.isEmpty || isShuttingDown || isPassCut { return }
-        for lane in Lane.allCases where lane.isFair && !situation.hasSlot(in: lane) {
+        for lane in Lane.allCases where lane.hasTurns && !situation.hasSlot(in: lane) {
             endTurns(in: lane, at: now, &actions)
         }
+        endTurnsOfConflicts(at: now, &actions)
     }
 
     /// Notes whether the turn of a launch is over.
@@ -44,8 +46,34 @@ extension Scheduler {
             let after = ending + [launch.request.lane]
             guard situation.freeSlots(in: lane, without: after) > free else { continue }
             ending = after
-            expire(id, .leaseEnded, launch.endOfTurn(for: waiting[max(0, free)], at: now), at: now, &actions)
+            let other = waiting[max(0, free)].identifier
+            endTurn(of: launch, id, for: other, waitingFor: "the slot", at: now, &actions)
         }
+    }
+
+    /// Stops the launches for whose end alone conflicting requests wait, if the turns of all are over.
+    private mutating func endTurnsOfConflicts(at now: Moment, _ actions: inout [SchedulerAction]) {
+        for claim in situation.claims {
+            let holders = situation.occupancy.all(
+                of: situation.permits.conflicts(with: claim.identifier), but: claim.identifier)
+            let running = holders.compactMap { situation.occupancy.requests[$0].flatMap { launches[$0] } }
+            guard !running.isEmpty, running.allSatisfy({ $0.isStopping || $0.hasHadTurn(at: now) }),
+                situation.hasSlot(in: claim.lane, without: holders)
+            else { continue }
+            for launch in running.sorted(by: { $0.request.id < $1.request.id }) where !launch.isStopping {
+                guard let id = launch.id else { continue }
+                endTurn(of: launch, id, for: claim.identifier, waitingFor: "its end", at: now, &actions)
+            }
+        }
+    }
+
+    private mutating func endTurn(
+        of launch: ActiveLaunch, _ id: LaunchID, for other: TaskIdentifier, waitingFor object: String,
+        at now: Moment, _ actions: inout [SchedulerAction]
+    ) {
+        launches[launch.request.id]?.isEndedForOthers = true
+        let verdict = launch.endOfTurn(for: other, waitingFor: object, at: now)
+        expire(id, .leaseEnded, verdict, at: now, &actions)
     }
 
     /// The first requests of a lane that wait for nothing but a slot, in the order of

@@ -38,7 +38,8 @@ extension SchedulerSettings {
 
     private func delay(afterAttempts attempts: Int) -> Duration {
         var delay = min(backOffBase, backOffLimit)
-        for _ in 1..<max(2, attempts) where attempts > 1 && delay < backOffLimit { delay *= 2 }
+        // The count can come from a recording, and after 64 doublings any delay has reached the limit.
+        for _ in 1..<min(64, max(2, attempts)) where attempts > 1 && delay < backOffLimit { delay *= 2 }
         return min(delay, backOffLimit)
     }
 

@@ -207,7 +207,10 @@ extension ConductLedger {
     }
 
     private func sum(on today: Int64, _ settings: SchedulerSettings) -> Int {
-        days.reduce(0) { $0 + (today - $1.day < settings.conductDays ? $1.points : 0) }
+        // A recording can have any number of days with any points, whose sum must not overflow.
+        days.reduce(0) { sum, day in
+            sum + (today - day.day < settings.conductDays ? min(1_000_000, max(-1_000_000, day.points)) : 0)
+        }
     }
 
     private static func bounded(_ points: Int, _ settings: SchedulerSettings) -> Int {

@@ -251,6 +251,14 @@ struct SituationRig {
             }
             return true
         }
+        if act.text.hasPrefix("Charge the battery to ") {
+            let percent = act.text.split(separator: " ").compactMap { Int($0) }.first
+            try change {
+                $0.power = .known(
+                    PowerCondition(externalPower: true, isCharging: true, batteryPercent: percent))
+            }
+            return true
+        }
         switch act.text {
         case "Plug in":
             try change { conditions in
@@ -262,6 +270,9 @@ struct SituationRig {
         case "Connect to a network", "Connect to an unmetered network", "Turn low-data mode off":
             try change { $0.network = .known(.unmetered) }
         case "Connect to a metered network": try change { $0.network = .known(.metered) }
+        case "Turn low-data mode on": try change { $0.network = .known(.constrained) }
+        case "Disconnect from the network": try change { $0.network = .known(.none) }
+        case "Turn low-power mode on": try change { $0.lowPowerMode = .known(true) }
         case "Use the device": try change { $0.user = .known(.active) }
         case "Unplug the charger":
             try change { conditions in

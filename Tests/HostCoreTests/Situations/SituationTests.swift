@@ -221,6 +221,26 @@ extension Testing.Tag {
         #expect(try #require(ends.min()) == now.wall + .seconds(610))
     }
 
+    @Test func `the end of a slot takes turns into account if something short also holds the request`() throws
+    {
+        var rig = try SituationRig()
+        try rig.submit("mail.index")
+        try rig.submit("feed.index")
+        let now = rig.world.now.wall
+        try rig.ask("index") { $0.earliestBeginDate = now + .seconds(1200) }
+        let request = try #require(rig.request)
+        // The host wakes for it a quarter of the 20 min after its date.
+        let end = now + .seconds(1500) + .seconds(10)
+        let outlook = try rig.explanation().outlook
+        #expect(outlook.holders.map(\.latestEnd) == [end, end])
+        let forecast = rig.world.core.scheduler.forecast(
+            request, from: ConditionHistory(), at: rig.world.now)
+        let unchanged = try #require(forecast.unchanged)
+        #expect(unchanged <= end)
+        try rig.pass(end - now)
+        #expect(rig.starts == 1)
+    }
+
     @Test func `a budget without a sensible limit is explained`() throws {
         var rig = try SituationRig()
         try rig.change { $0.user = .known(.active) }

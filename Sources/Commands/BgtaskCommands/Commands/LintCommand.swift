@@ -24,6 +24,7 @@ struct LintCommand: ParsableCommand {
 
             Examples:
               bgtask lint manifests/photos.yaml
+              bgtask lint manifests
               bgtask lint --plugins Plugins manifests/*.yaml --json
               bgtask lint --dates manifests/backup.yaml
               bgtask lint conditions.d/docked.yaml manifests/sync.yaml
@@ -33,9 +34,9 @@ struct LintCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Manifests and conditions. If two of them define the same name, both are reported.",
+            "Manifests and conditions, or directories of them. If two files define the same name, both are reported.",
             valueName: "file"))
-    var files: [String] = []
+    var paths: [String] = []
 
     @Option(help: ArgumentHelp("A directory with Swift sources to check.", valueName: "directory"))
     var sources: String?
@@ -57,7 +58,7 @@ struct LintCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        if files.isEmpty, sources == nil { throw ValidationError("Give a file, or --sources DIRECTORY.") }
+        if paths.isEmpty, sources == nil { throw ValidationError("Give a file, or --sources DIRECTORY.") }
     }
 
     func run() throws {
@@ -66,9 +67,11 @@ struct LintCommand: ParsableCommand {
     }
 
     private func lint(_ console: Console) throws {
+        let (files, unread) = ManifestLinter.files(at: paths)
         let sources = try sources.map { try SourceLinter.lint(sources: $0, manifests: files) }
         let problems =
-            ManifestLinter.lint(
+            unread
+            + ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
                 signatures: CallPlaces.signatures, calls: CallPlaces.search(plugins),
                 machine: plugins == nil ? nil : KernelSandbox.layers, looksUpGrants: true)
@@ -76,11 +79,11 @@ struct LintCommand: ParsableCommand {
         let errors = problems.count { $0.severity == .error }
         do {
             if dates {
-                try show(problems, scheduled(), console)
+                try show(problems, scheduled(files), console)
             } else if json {
                 try console.print(json: problems.map(ProblemMessage.init))
             } else if problems.isEmpty {
-                try console.line(praise(sources))
+                try console.line(praise(files, sources))
             } else {
                 try console.print(problems: problems.map(ProblemMessage.init))
             }
@@ -90,7 +93,7 @@ struct LintCommand: ParsableCommand {
         if errors > 0 { throw ExitCode(1) }
     }
 
-    private func praise(_ sources: SourceLinter.Report?) -> String {
+    private func praise(_ files: [String], _ sources: SourceLinter.Report?) -> String {
         let checked = [
             files.isEmpty ? nil : Wording.count(files.count, "manifest"),
             (sources?.fileCount).map { Wording.count($0, "Swift file") },
@@ -98,7 +101,7 @@ struct LintCommand: ParsableCommand {
         return "No problems found in \(checked.compactMap(\.self).joined(separator: " and "))."
     }
 
-    private func scheduled() -> [ScheduledDates] {
+    private func scheduled(_ files: [String]) -> [ScheduledDates] {
         ManifestLinter.dates(
             files: files, pluginsDirectory: plugins, calls: CallPlaces.search(plugins),
             after: Surroundings.current.now())

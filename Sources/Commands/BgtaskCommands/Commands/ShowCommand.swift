@@ -52,6 +52,9 @@ struct ShowCommand: HostCommand {
         let detail = try await client.launch(id)
         if console.json { return try console.print(json: detail) }
         let launch = detail.launch
+        // The reason is one word, such as leaseEnded; the policy that stopped the launch says more.
+        var stop: ExplanationMessage?
+        if launch.reason != nil { stop = try? await client.explain(id).stop }
         let now = console.now
         var rows: [(String, String?)] = [
             ("launch", "\(launch.launch) of request \(launch.request), attempt \(launch.attempt)"),
@@ -63,6 +66,7 @@ struct ShowCommand: HostCommand {
         ]
         rows += [
             ("outcome", launch.outcome?.rawValue), ("reason", launch.reason?.rawValue),
+            ("because", stop?.verdicts.first?.rationale.first?.rationale.sentence),
             ("message", launch.message),
             ("signal", launch.signal.map(String.init)), ("exit status", launch.exitStatus.map(String.init)),
             ("phase", launch.phase?.rawValue), ("code", launch.code),

@@ -65,7 +65,8 @@ struct RequestStory {
         guard end == nil else { return [] }
         switch event {
         case .launchStarted(let started) where started.request == request:
-            return begin(started)
+            // The command that started the launch itself has told of it before the event comes.
+            return started.launch == launch?.launch ? [] : begin(started)
         case .launchReady(let id, request, _):
             return ["\(id) runs"]
         case .progress(_, request, let message):

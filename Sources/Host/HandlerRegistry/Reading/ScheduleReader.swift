@@ -62,6 +62,7 @@ struct ScheduleReader {
 
     private func timing(_ fields: Fields) -> Schedule.Timing? {
         let every = fields["every"]?.duration("every", in: .seconds(1)...Self.year, problems)
+        if let every, let node = fields["every"] { checkSpacing(every, node) }
         let zone = fields["timeZone"].flatMap(zone)
         guard let node = fields["at"] else {
             if let zone = fields["timeZone"] {
@@ -71,6 +72,23 @@ struct ScheduleReader {
             return every.map(Schedule.Timing.every)
         }
         return expression(node).map { .calendar(expression: $0, timeZone: zone) }
+    }
+
+    /// Warns of a period that is shorter than the time between two launches.
+    ///
+    /// The numbers are the standard values of `scheduling.refreshSpacing` and `scheduling.launchSpacing`.
+    private func checkSpacing(_ period: Duration, _ node: YAMLNode) {
+        let isRefresh = kind == .appRefresh
+        let spacing = Duration.seconds(isRefresh ? 900 : 10)
+        guard period < spacing else { return }
+        let limit = DurationText.format(spacing)
+        problems.warning(
+            node.place,
+            "every: the task starts every \(limit), not every \(DurationText.format(period)), because "
+                + (isRefresh ? "refreshes of a bundle" : "launches of a task")
+                + " begin at least \(limit) apart "
+                + "(scheduling.\(isRefresh ? "refreshSpacing" : "launchSpacing"))",
+            "Write \(limit) or more, or change the setting on the hosts")
     }
 
     /// The text of a calendar expression, if it is valid.

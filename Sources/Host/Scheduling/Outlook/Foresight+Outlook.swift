@@ -100,9 +100,6 @@ extension Foresight {
     /// The launches that occupy the slots for which these policies hold a request, or that it conflicts with.
     func slotHolders(of request: TaskRequest, _ policies: [any Policy]) -> [SlotHolder] {
         let subject = scheduler.situation.subject(request, isTelling: false)
-        let judgement = scheduler.judge(
-            subject, isSimulated: scheduler.pending.isSimulated(request.id), at: now)
-        let isForSlot = judgement.wait?.fact == .slot && judgement.scoreSuffices
         var found: [LaunchID: ActiveLaunch] = [:]
         for policy in policies {
             let answer = policy.answer(for: subject, in: scheduler.situation, at: now)
@@ -118,10 +115,14 @@ extension Foresight {
             default: break
             }
         }
+        if found.isEmpty { return [] }
+        let awaited = scheduler.awaitedEnds(by: request, at: now)
         return found.sorted { $0.key < $1.key }.map { id, launch in
             SlotHolder(
                 launch: id, identifier: launch.request.identifier,
-                latestEnd: scheduler.latestEnd(of: launch, isAwaited: isForSlot, at: now),
+                latestEnd: scheduler.latestEnd(
+                    of: launch,
+                    awaitedFrom: awaited.flatMap { $0.isAwaited(launch) ? $0.date : nil }, at: now),
                 isExpiring: launch.isExpiring,
                 isDecisive: false)
         }
@@ -132,14 +133,71 @@ extension Scheduler {
     /// When a launch has ended at the latest: at the end of its lease, or earlier if another request waits
     /// for it; each with the grace period.
     ///
-    /// If the slot is awaited, this is the end of the launch's turn. If a conflicting request of another
-    /// bundle waits, it is the end of the time for which the launch may hold that one.
+    /// If its end is awaited, this is the end of the launch's turn, but not before the request that waits
+    /// could use it. If a conflicting request of another bundle waits, it is the end of the time for which
+    /// the launch may hold that one.
     ///
     /// `nil` if nothing limits the launch.
-    func latestEnd(of launch: ActiveLaunch, isAwaited: Bool, at now: Moment) -> WallTime? {
-        let end = launch.latestEnd(isAwaited: isAwaited, at: now, settings)
+    func latestEnd(of launch: ActiveLaunch, awaitedFrom: WallTime?, at now: Moment) -> WallTime? {
+        let awaited = awaitedFrom.map { now.boot + ($0 - now.wall) }
+        let end = launch.latestEnd(awaitedFrom: awaited, at: now, settings)
         guard let holdEnd = endOfHold(by: launch) else { return end }
         let held = now.wall + max(.zero, holdEnd + launch.lease.gracePeriod - now.boot)
         return min(end ?? held, held)
+    }
+}
+
+extension Scheduler {
+    /// The launches for whose end alone a request waits, or will wait soon.
+    struct AwaitedEnds {
+        /// From when on nothing else holds the request, and the host looks at it.
+        let date: WallTime
+        /// The conflicting tasks that run; empty if the request waits only for a slot.
+        let conflicting: [TaskIdentifier]
+
+        /// Whether the turn of a launch ends for the request.
+        ///
+        /// A slot is not enough for a request that also waits for a conflicting task.
+        func isAwaited(_ launch: ActiveLaunch) -> Bool {
+            conflicting.isEmpty || conflicting.contains(launch.request.identifier)
+        }
+    }
+
+    /// Follows the dates of the policies that hold a request beside other launches; `nil` if one of them has
+    /// no date, or if the end of conflicting tasks would give the request no slot.
+    func awaitedEnds(by request: TaskRequest, at now: Moment) -> AwaitedEnds? {
+        let isSimulated = pending.isSimulated(request.id)
+        let conflicting = situation.occupancy.all(
+            of: situation.needs(of: request).conflicts, but: request.identifier)
+        if !conflicting.isEmpty {
+            let lane = isSimulated ? Lane.simulated : request.lane
+            guard situation.hasSlot(in: lane, without: conflicting) else { return nil }
+        }
+        var (copy, time, isRate) = (self, now, false)
+        for _ in 0..<16 {
+            let subject = copy.situation.subject(request, isTelling: false)
+            let (judgement, vetoes) = copy.judgeWithVetoes(subject, isSimulated: isSimulated, at: time)
+            var next: WallTime?
+            for policy in vetoes where !(policy is Conflicts) {
+                let answer = policy.answer(for: subject, in: copy.situation, at: time)
+                if answer.fact == .slot { continue }
+                guard let date = answer.until, date > time.wall else { return nil }
+                next = max(next ?? date, date)
+            }
+            if next == nil {
+                guard !judgement.scoreSuffices, let score = judgement.score else {
+                    let alarm =
+                        time.wall == now.wall
+                        ? now.wall : copy.alarm(of: subject, after: time.wall, isRate: isRate, at: time)
+                    return AwaitedEnds(date: alarm, conflicting: conflicting)
+                }
+                next = copy.dateOfScore(score, subject, judgement.choice, at: time)
+            }
+            guard let next, next > time.wall, next < now.wall + Forecast.horizon else { return nil }
+            isRate = Self.isRate(judgement)
+            time = now.advanced(by: next - now.wall)
+            copy.situation.notice(time.wall)
+        }
+        return nil
     }
 }

@@ -8,13 +8,13 @@ extension Foresight {
         let isOne = plan.acts.count == 1
         var text =
             "\(lead(of: request)) \(plan.awaited.unique.inSentence): \(words(of: plan)), \(consequence(plan))"
-        if case .startsAt = plan.natural {
-            text += "; otherwise, \(words(plan.natural))"
+        if case .startsAt(let date, _) = plan.natural {
+            if failure(of: request, before: date) == nil { text += "; otherwise, \(words(plan.natural))" }
         } else if isOne, let end = endOfHolder(plan, request) {
             text += "; otherwise, \(end)"
         }
         return finish(
-            text, request, start: now.wall, plan.acts.filter { plan.alternatives[$0.key]?.isEmpty ?? true })
+            text, request, plan.acts.filter { plan.alternatives[$0.key]?.isEmpty ?? true })
     }
 
     /// The acts of a plan as a part of a sentence; those with alternatives come last: `leave the device alone
@@ -71,17 +71,21 @@ extension Foresight {
     }
 
     /// Ends a headline: with the date at which the request fails, and with the commands of the acts.
-    func finish(
-        _ text: String, _ request: TaskRequest, start: WallTime?, _ acts: [PossibleAct]
-    ) -> String {
+    func finish(_ text: String, _ request: TaskRequest, _ acts: [PossibleAct]) -> String {
         var text = text
         if let end = request.failsAt, end > now.wall {
-            let isLate = start.map { $0 >= end } ?? false
-            text += "; it fails \(date(end))\(isLate ? ", before it can start" : " unless it has started")"
+            text += "; it fails \(date(end)) unless it has started"
         }
         let commands = acts.flatMap(\.commands).settingTogether
         guard !commands.isEmpty, commands.count <= 3 else { return text + "." }
         return "\(text): \(commands.map { CommandText.line($0) }.joined(separator: " && "))"
+    }
+
+    /// What a request does that can only start after its client's deadline; `nil` if it can start before.
+    func failure(of request: TaskRequest, before start: WallTime) -> String? {
+        guard let end = request.failsAt, end > now.wall, start >= end else { return nil }
+        return "it fails \(date(end)), because it can't start before \(self.bareDate(start)); "
+            + "submit it again with a later deadline"
     }
 
     /// Whether a date is so late that an act now would be too early: more than 10 min ahead, our choice.
@@ -139,11 +143,12 @@ extension Foresight {
                 let told = [wordsWithCommands(acts + uncertain), holder].compactMap(\.self)
                 return finish(
                     "\(lead): \(told.joined(separator: "; ")); to start it now"
-                        + (what == nil ? "" : " in spite of that"), request, start: nil, [launch])
+                        + (what == nil ? "" : " in spite of that"), request, [launch])
             }
             return finish(
-                text.isEmpty ? lead : "\(lead): \(text)", request, start: nil, acts + uncertain)
+                text.isEmpty ? lead : "\(lead): \(text)", request, acts + uncertain)
         }
+        if let failure = failure(of: request, before: date) { return "\(lead): \(failure)." }
         var start = "it can start \(self.date(date))"
         if course.rest.isEmpty, case .startsAt(let first, let latest?) = effect(world, on: request).0,
             first == date, request.failsAt.map({ $0 > latest }) ?? true
@@ -152,7 +157,7 @@ extension Foresight {
         }
         guard isFar else {
             let what = sentence(of: acts + uncertain, start) ?? start
-            return finish("\(lead): \(what)", request, start: date, acts + uncertain)
+            return finish("\(lead): \(what)", request, acts + uncertain)
         }
         let states = course.rest.compactMap { policy -> String? in
             switch policy.answer(for: subject, in: situation, at: now).fact {
@@ -164,7 +169,7 @@ extension Foresight {
         }
         let text = "\(lead): \(start)\(conditions(acts + uncertain, states))"
         // Conditions that a person sets remain, so that can be done now.
-        return finish(text, request, start: date, acts.filter { $0.state == nil && !$0.isStop })
+        return finish(text, request, acts.filter { $0.state == nil && !$0.isStop })
     }
 
     /// Who occupies the slot that a request waits for; `nil` if it waits for no slot.
@@ -226,6 +231,13 @@ extension Foresight {
         guard case .startsAt(let first, let latest) = effect else { return "it waits" }
         return latest.map { "it can start \(date(first)), \(date($0)) at the latest" }
             ?? "it can start \(date(first))"
+    }
+
+    /// The same after another preposition: `22:00`, `Monday at 17:05`, `40 s from now`.
+    private func bareDate(_ time: WallTime) -> String {
+        let text = date(time)
+        let bare = String(text.dropFirst(3))
+        return text.hasPrefix("in ") ? bare + " from now" : bare
     }
 
     /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Monday at 17:05`, `on 2026-12-03 at

@@ -75,6 +75,7 @@ extension Foresight {
         }
         let text = "\(lead(of: request)) \(awaited.unique.inSentence)"
         let date = dates.max()
+        if let date, let failure = failure(of: request, before: date) { return "\(text): \(failure)." }
         let isFar = date.map(isFar) ?? false
         let start = date.map { "it can start \(self.date($0))" }
         let states = holder == nil ? [] : ["a slot is free"]
@@ -84,7 +85,7 @@ extension Foresight {
             ? start.map { $0 + conditions(acts, states) }
             : near.isEmpty ? nil : near.joined(separator: "; ")
         return finish(
-            text + (what.map { ": \($0)" } ?? ""), request, start: date,
+            text + (what.map { ": \($0)" } ?? ""), request,
             isFar ? acts.filter { $0.state == nil && !$0.isStop } : acts)
     }
 
@@ -102,7 +103,7 @@ extension Foresight {
         if let known = contradictions[subject.needs] {
             others = known
         } else {
-            others = When().contradictions(of: subject)
+            others = When().contradictions(of: subject, scheduler.settings)
             contradictions[subject.needs] = others
         }
         if others.isEmpty { return nil }
@@ -110,7 +111,7 @@ extension Foresight {
         let text =
             "\(lead(of: request)) \((["'when' (\(whole))"] + others).inSentence), which can't all be true: "
             + correction(of: request).text.withSmallLetter
-        return finish(text, request, start: nil, [])
+        return finish(text, request, [])
     }
 
     /// What to do about a `when` that contradicts another requirement.
@@ -152,7 +153,8 @@ extension Foresight {
             world = self.world(of: request, after: plan.acts)
             plan.effect = effect(world, on: request).0
         }
-        if plan.effect.isStart { prune(&plan, request) }
+        // An act for one policy can make an earlier one for another policy unnecessary or useless.
+        if plan.effect.isStart || plan.awaited.unique.count < plan.awaited.count { prune(&plan, request) }
         for act in plan.acts {
             let others = plan.alternatives[act.key] ?? []
             plan.alternatives[act.key] = others.filter { other in
@@ -164,13 +166,16 @@ extension Foresight {
         return plan
     }
 
-    /// Leaves out acts without which the request also starts.
+    /// Leaves out acts without which the request also starts, or waits for the same.
     private mutating func prune(_ plan: inout Plan, _ request: TaskRequest) {
+        let held = vetoes(of: request, in: world(of: request, after: plan.acts)).map(\.name)
         for index in plan.acts.indices.reversed() where plan.acts.count > 1 {
             var fewer = plan.acts
             fewer.remove(at: index)
-            let result = effect(world(of: request, after: fewer), on: request).0
-            if result == plan.effect {
+            let world = world(of: request, after: fewer)
+            if effect(world, on: request).0 == plan.effect,
+                plan.effect.isStart || vetoes(of: request, in: world).map(\.name) == held
+            {
                 plan.acts = fewer
                 plan.awaited.remove(at: index)
             }

@@ -68,15 +68,9 @@ extension When {
     }
 
     /// The requirements of a request that can't be true together with its expression, as words for people.
-    func contradictions(of subject: Subject) -> [String] {
-        let needs = subject.needs
-        guard let expression = needs.constraints?.when else { return [] }
-        return expression.contradictions(
-            with: WhenRequirement.all(
-                externalPower: needs.externalPower, network: needs.network, gpu: needs.gpu,
-                idle: needs.idleDevice, isDeferrable: subject.isDiscretionary, conditions: needs.conditions,
-                constraints: needs.constraints)
-        ).map(\.text)
+    func contradictions(of subject: Subject, _ settings: SchedulerSettings) -> [String] {
+        guard let expression = subject.needs.constraints?.when else { return [] }
+        return expression.contradictions(with: subject.requirements(settings)).map(\.text)
     }
 
     /// The smallest sets of changes that make the expression true now or, if there are none, at an hour of
@@ -99,11 +93,15 @@ extension When {
         }
         if isTrue(after: []) { return [] }
         if !expression.canBeTrue { return [correction(of: subject, in: situation, expression, at: now)] }
-        let acts = Self.changes(for: expression, in: situation.conditions)
+        // An act that another requirement forbids would only exchange one veto for another.
+        let required = subject.requirements(situation.settings)
+        let acts = Self.changes(for: expression, in: situation.conditions).filter { act in
+            !conditions(after: [act]).violates(required, unlike: situation, at: now)
+        }
         let isTrueLater = situation.nextTime(of: expression, after: now.wall) != nil
         var sets = Self.smallestSets(of: acts, isTrue)
         if sets.isEmpty, !isTrueLater {
-            sets = Self.smallestSets(of: acts) { acts in
+            sets = Self.smallestSets(of: acts, mostActs: 0) { acts in
                 conditions(after: acts).nextTime(of: expression, after: now.wall) != nil
             }
         }
@@ -115,10 +113,17 @@ extension When {
 
     /// The sets of acts that are enough, of which no act can be left out; smaller ones first.
     ///
-    /// The numbers are our choice: more than four alternatives, or sets of more than three acts besides the
+    /// The numbers are our choice: more than four alternatives, or sets of more than four acts besides the
     /// set of all, would not be read.
+    ///
+    /// - Parameters:
+    ///   - acts: The acts.
+    ///   - mostActs: With more acts than this, sets of three or four are not tried. They are only tried if
+    ///     there is no smaller one.
+    ///   - isEnough: Whether some acts are enough.
+    /// - Returns: The sets.
     private static func smallestSets(
-        of acts: [PossibleAct], _ isEnough: ([PossibleAct]) -> Bool
+        of acts: [PossibleAct], mostActs: Int = 12, _ isEnough: ([PossibleAct]) -> Bool
     ) -> [[PossibleAct]] {
         var found: [Set<Int>] = []
         func look(at set: Set<Int>) {
@@ -128,10 +133,14 @@ extension When {
                 found.append(set)
             }
         }
-        for first in acts.indices { look(at: [first]) }
-        for first in acts.indices {
-            for second in acts.indices where second > first { look(at: [first, second]) }
+        func choose(_ size: Int, from start: Int, _ chosen: Set<Int>) {
+            if size == 0 { return look(at: chosen) }
+            for index in acts.indices where index >= start {
+                choose(size - 1, from: index + 1, chosen.union([index]))
+            }
         }
+        for size in 1...2 { choose(size, from: 0, []) }
+        for size in 3...4 where found.isEmpty && acts.count <= mostActs { choose(size, from: 0, []) }
         if found.isEmpty {
             // All acts, without those that are not necessary.
             var set = Set(acts.indices)
@@ -160,7 +169,10 @@ extension When {
     private func repairs(
         of subject: Subject, in situation: Situation, _ expression: WhenExpression, at now: Moment
     ) -> [PossibleAct] {
-        let needed = analysis(of: subject, in: situation, expression, at: now.wall).1.needed
+        let needed = analysis(
+            of: subject, in: situation, expression, avoiding: subject.requirements(situation.settings),
+            at: now.wall
+        ).1.needed
         var repairs: [PossibleAct] = []
         for clause in needed {
             guard let repair = Self.repair(of: clause.test.fact, in: situation) else { continue }
@@ -330,5 +342,42 @@ extension ByteCount {
             return tenths % 10 == 0 ? "\(tenths / 10) GiB" : "\(tenths / 10).\(tenths % 10) GiB"
         }
         return "\((bytes + mebi - 1) / mebi) MiB"
+    }
+}
+
+extension Subject {
+    /// What the request requires beside its `when`, as expressions over the same facts.
+    func requirements(_ settings: SchedulerSettings) -> [WhenRequirement] {
+        WhenRequirement.all(
+            externalPower: needs.externalPower, network: needs.network, gpu: needs.gpu,
+            idle: needs.idleDevice, isDeferrable: isDiscretionary, conditions: needs.conditions,
+            constraints: needs.constraints, leastCharge: settings.batteryStartPercent)
+    }
+}
+
+extension Situation {
+    /// Whether the conditions that differ from those of another situation make a requirement false, whatever
+    /// all other conditions are.
+    fileprivate func violates(
+        _ requirements: [WhenRequirement], unlike other: Situation, at now: Moment
+    ) -> Bool {
+        requirements.contains { requirement in
+            let changed = requirement.expression.tests.contains {
+                value(of: $0.fact, at: now.wall) != other.value(of: $0.fact, at: now.wall)
+            }
+            return changed
+                && requirement.expression.value { fact in
+                    isOfPower(fact) || value(of: fact, at: now.wall) != other.value(of: fact, at: now.wall)
+                        ? value(of: fact, at: now.wall) : nil
+                } == false
+        }
+    }
+
+    /// Whether the fact belongs to the power supply, of which all facts are known together.
+    private func isOfPower(_ fact: WhenFact) -> Bool {
+        switch fact {
+        case .machine(.externalPower), .machine(.battery), .machine(.charging): true
+        default: false
+        }
     }
 }

@@ -7,7 +7,11 @@ import TaskModel
 /// conflicts with a claim waits, too. So none waits forever. A claim depends only on launches under way and
 /// on older claims, so no two wait for each other.
 ///
-/// A manifest can name tasks of other bundles, whose authors need not know of it. So a conflict that only one
+/// A launch that has had its turn is stopped as soon as such a request could then start, see
+/// ``Scheduler/endTurns(at:_:)``.
+///
+/// A manifest can name tasks of other bundles, whose authors need not know of it, and continued tasks have no
+/// turn. So a conflict that only one
 /// of two bundles states has a limit, ``SchedulerSettings/conflictLimit``. If nothing but the conflict and a
 /// lack of slots has held a request of the other bundle for this time in all, the launch that holds it is
 /// stopped, as soon as the request could then start. Its own request is put back behind the held one. A
@@ -121,7 +125,7 @@ extension Situation {
     }
 
     /// Whether a slot of the lane is free if some launches are not counted.
-    private func hasSlot(in lane: Lane, without launches: [TaskIdentifier]) -> Bool {
+    func hasSlot(in lane: Lane, without launches: [TaskIdentifier]) -> Bool {
         let lanes = launches.compactMap { occupancy.lanes[$0] }
         guard occupancy.slots(of: lane).count - lanes.count(where: { $0 == lane }) < slots(of: lane) else {
             return false
@@ -256,15 +260,24 @@ extension Scheduler {
         return judge(subject, isSimulated: isSimulated, at: now).scoreSuffices
     }
 
-    /// When the clock alone gives a request a claim against a launch of another bundle; `nil` if it gives
+    /// Whether a conflicting launch that has a turn holds a task.
+    private func isHeldByTurn(_ identifier: TaskIdentifier) -> Bool {
+        situation.occupancy.all(of: situation.permits.conflicts(with: identifier), but: identifier)
+            .contains { holder in
+                situation.occupancy.requests[holder].flatMap { launches[$0] }?.turnEnd != nil
+            }
+    }
+
+    /// When the clock alone gives a request a claim against a launch that must end for it; `nil` if it gives
     /// none.
     ///
     /// Without this date, the time for which the launch may hold the request would begin only with the next
-    /// event.
+    /// event, and a launch that has had its turn would go on until then.
     private func firstDateOfClaim(at now: Moment) -> WallTime? {
         conflictQueue.entries.compactMap { entry -> WallTime? in
             guard entry.activeSince == nil, let (request, needs, isSimulated) = pending.look(entry.id),
                 situation.isHeldByForeign(entry.identifier, of: entry.bundle)
+                    || isHeldByTurn(entry.identifier)
             else { return nil }
             let subject = situation.subject(request, needs, isTelling: false)
             var date = now.wall

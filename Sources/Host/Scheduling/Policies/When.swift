@@ -62,12 +62,22 @@ struct When: Policy {
             ?? expression
     }
 
+    /// The expression as the manifest contains it, and why it is not true.
+    ///
+    /// Of several sets of clauses that would be enough, one is named that doesn't contradict the requirements
+    /// to avoid, if there is one.
     func analysis(
-        of subject: Subject, in situation: Situation, _ expression: WhenExpression, at time: WallTime
+        of subject: Subject, in situation: Situation, _ expression: WhenExpression,
+        avoiding requirements: [WhenRequirement] = [], at time: WallTime
     ) -> (whole: WhenExpression, WhenAnalysis) {
         let whole = told(subject, situation, expression)
         let payload = PayloadFacts(subject.request.submission.payload, keys: whole.payloadKeys)
-        let analysis = WhenAnalysis(whole, cost: { situation.wait(for: $0, toBe: $1, after: time) }) { fact in
+        func cost(_ test: WhenTest, _ wanted: Bool) -> Int {
+            let clause = WhenExpression(root: wanted ? .test(test) : .not(.test(test)))
+            if !clause.contradictions(with: requirements).isEmpty { return Int.max - 1 }
+            return situation.wait(for: test, toBe: wanted, after: time)
+        }
+        let analysis = WhenAnalysis(whole, cost: cost) { fact in
             if case .payload(let key, _) = fact { payload[key] } else { situation.value(of: fact, at: time) }
         }
         return (whole, analysis)

@@ -24,16 +24,26 @@ public struct WhenRequirement: Equatable, Sendable {
     ///   - gpu: Whether it requires a GPU.
     ///   - idle: Whether the device must be idle.
     ///   - isDeferrable: Whether the task can wait, so that it does not start in low-power mode, while memory
-    ///     is short, and on a hot machine.
+    ///     is short, on a hot machine, on a low battery and, if it needs the network, in low-data mode.
     ///   - conditions: The custom conditions that must be on.
     ///   - constraints: What only manifests require; `when` and `conflicts` do not count.
+    ///   - leastCharge: The charge of the battery, in percent, below which deferrable tasks do not start
+    ///     without external power; 20 unless an operator changed it.
     /// - Returns: The requirements.
     public static func all(
         externalPower: Bool, network: NetworkRequirement?, gpu: Bool, idle: Bool, isDeferrable: Bool,
-        conditions: [String], constraints: TaskConstraints?
+        conditions: [String], constraints: TaskConstraints?, leastCharge: Int = 20
     ) -> [WhenRequirement] {
         func fact(_ fact: MachineFact) -> WhenExpression.Node {
             .test(WhenTest(.machine(fact), .equal, .boolean(true)))
+        }
+        func word(_ fact: MachineFact, _ comparison: WhenComparison, _ word: String) -> WhenExpression.Node {
+            .test(WhenTest(.machine(fact), comparison, .word(word)))
+        }
+        func charge(_ percent: Int) -> WhenExpression.Node {
+            let charge = WhenTest(
+                .machine(.battery), .atLeast, .number(millionths: Int64(percent) * 1_000_000))
+            return .or([fact(.externalPower), .test(charge)])
         }
         var all: [WhenRequirement] = []
         if externalPower { all.append(WhenRequirement("requiresExternalPower", fact(.externalPower))) }
@@ -52,25 +62,35 @@ public struct WhenRequirement: Equatable, Sendable {
             all.append(WhenRequirement("kind", fact(.idle), rule: "processing needs an idle device"))
         }
         if isDeferrable {
-            let serious = WhenTest.Literal.word(ThermalCondition.serious.rawValue)
-            let rules: [(WhenExpression.Node, String)] = [
+            let serious = ThermalCondition.serious.rawValue
+            var rules: [(WhenExpression.Node, String)] = [
                 (.not(fact(.lowPower)), "in low-power mode"),
                 (.not(fact(.memoryPressure)), "while memory is short"),
-                (.test(WhenTest(.machine(.thermal), .below, serious)), "on a hot machine"),
+                (word(.thermal, .below, serious), "on a hot machine"),
+                (charge(leastCharge), "below a charge of \(leastCharge) % without external power"),
             ]
+            if network != nil {
+                let constrained = NetworkCondition.constrained.rawValue
+                rules.append(
+                    (word(.network, .notEqual, constrained), "in low-data mode if they need the network"))
+            }
             for (node, words) in rules {
                 all.append(
                     WhenRequirement("kind", node, rule: "deferrable tasks do not start \(words)"))
             }
+        } else {
+            let critical = ThermalCondition.critical.rawValue
+            all.append(
+                WhenRequirement(
+                    "kind", word(.thermal, .below, critical),
+                    rule: "no task starts on a machine that is too hot"))
         }
         for name in conditions {
             let test = WhenTest(.condition(name), .equal, .boolean(true))
             all.append(WhenRequirement("requiresConditions", .test(test)))
         }
         if let battery = constraints?.battery {
-            let charge = WhenTest(
-                .machine(.battery), .atLeast, .number(millionths: Int64(battery) * 1_000_000))
-            all.append(WhenRequirement("battery", .or([fact(.externalPower), .test(charge)])))
+            all.append(WhenRequirement("battery", charge(battery)))
         }
         if let storage = constraints?.storage {
             let test = WhenTest(.machine(.storage), .atLeast, .size(storage))
@@ -98,7 +118,7 @@ extension WhenExpression {
         func isPossible(_ requirements: [WhenRequirement]) -> Bool {
             WhenExpression(root: .and([root] + requirements.map(\.expression.root))).canBeTrue
         }
-        guard canBeTrue, !requirements.isEmpty else { return [] }
+        guard !requirements.isEmpty, canBeTrue else { return [] }
         if let one = requirements.first(where: { !isPossible([$0]) }) { return [one] }
         if isPossible(requirements) { return [] }
         var needed = requirements
