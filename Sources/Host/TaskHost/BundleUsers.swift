@@ -62,6 +62,7 @@ struct Unprepared: Error {
     /// - Parameters:
     ///   - range: The numbers of the setting.
     ///   - data: The directory that contains the data directories of all bundles.
+    /// - Returns: The error with its remedy.
     static func noFreeUser(_ range: ClosedRange<UInt32>, data: String) -> Unprepared {
         Unprepared(
             finding:
@@ -77,6 +78,7 @@ struct Unprepared: Error {
     /// - Parameters:
     ///   - data: The data directory of the bundle.
     ///   - user: The number of its user and of its group.
+    /// - Returns: The error with its remedy.
     static func tooDeep(_ data: String, user: UInt32) -> Unprepared {
         Unprepared(
             finding:
