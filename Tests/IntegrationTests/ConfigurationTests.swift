@@ -57,10 +57,10 @@ import Testing
             """
         try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("forger.yaml"))
         try host.start()
-        let forged = host.logTail(50).split(separator: "\n").filter { $0.contains("FORGED") }
+        let forged = host.logTail(500).split(separator: "\n").filter { $0.contains("FORGED") }
         #expect(
             forged.count > 0 && forged.allSatisfy { !$0.hasPrefix("12:00:00 notice  FORGED") }, "\(forged)")
-        #expect(!host.logTail(50).contains("\u{1B}"))
+        #expect(!host.logTail(500).contains("\u{1B}"))
         #expect(host.stop() == 0)
     }
 
@@ -69,11 +69,11 @@ import Testing
         try FileManager.default.removeItem(at: host.plugins)
         try host.start()
         #expect(FileManager.default.fileExists(atPath: host.plugins.path))
-        let notices = host.logTail(50).split(separator: "\n").filter {
+        let notices = host.logTail(500).split(separator: "\n").filter {
             $0.contains("did not exist, so the host created it")
         }
         #expect(
-            notices.count == 1 && notices.first?.contains(host.plugins.path) == true, "\(host.logTail(50))")
+            notices.count == 1 && notices.first?.contains(host.plugins.path) == true, "\(host.logTail(500))")
     }
 
     @Test func `a wrong command line of the host exits 2, as every command does`() {
