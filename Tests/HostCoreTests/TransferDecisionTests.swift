@@ -14,7 +14,7 @@ struct TransferWorld {
     var now = Moment(
         boot: .seconds(1000), monotonic: .seconds(1000), wall: WallTime(milliseconds: 1_800_000_000_000))
     /// The orders that the core has given and the test has not looked at.
-    var orders: [TransferCommand] = []
+    var orders: [TransferOrder] = []
     var answers: [CallID: HostAnswer] = [:]
     var events: [Transfer] = []
     var alarm = Wake()
@@ -128,11 +128,11 @@ struct TransferWorld {
         world.orders = []
         world.end(id, .finished, completed: 9)
         #expect(world[id]?.state == .finishing)
-        guard case .deliver(let delivered)? = world.orders.first else {
+        guard case .deliver(let delivered, "/out")? = world.orders.first else {
             Issue.record("no delivery: \(world.orders)")
             return
         }
-        #expect(delivered.id == id)
+        #expect(delivered == id)
         #expect(world.store.facts.transfers[0].state != .ended)
         world.give(.transfer(.delivered(id, nil)))
         let stored = try #require(world.store.facts.transfers.first)
@@ -166,7 +166,7 @@ struct TransferWorld {
         }
         #expect(world.core.transfers.running.count == 24)
         world.orders = []
-        world.end(TransferID(rawValue: 1), .answered)
+        world.end(TransferID(rawValue: 1), .refused)
         // The oldest that waits is of the first server, which has room again.
         #expect(world.begun() == [TransferID(rawValue: 7)])
     }
@@ -176,11 +176,11 @@ struct TransferWorld {
         for _ in 0..<100 { try world.submit(bundle: "org.greedy") }
         let modest = try (0..<3).map { _ in try world.submit(bundle: "org.modest").id }
         world.orders = []
-        world.end(TransferID(rawValue: 1), .answered)
-        world.end(TransferID(rawValue: 2), .answered)
-        world.end(TransferID(rawValue: 3), .answered)
+        world.end(TransferID(rawValue: 1), .refused)
+        world.end(TransferID(rawValue: 2), .refused)
+        world.end(TransferID(rawValue: 3), .refused)
         #expect(world.begun() == modest)
-        world.end(modest[0], .answered)
+        world.end(modest[0], .refused)
         #expect(world.begun() == [TransferID(rawValue: 7)])
     }
 
@@ -280,7 +280,7 @@ struct TransferWorld {
     @Test func `a new host begins the transfers again that a dead one left, and none that ended`() throws {
         var world = TransferWorld()
         let ids = try (0..<3).map { _ in try world.submit().id }
-        world.end(ids[0], .answered)
+        world.end(ids[0], .refused)
         world.end(ids[1], .finished, completed: 5)
         #expect(world[ids[1]]?.state == .finishing)
         world.begin()
@@ -321,7 +321,7 @@ struct TransferWorld {
             .store(StoreError(code: .diskFull, subject: "disk", finding: "full", remedy: "free some"))
         ]
         world.orders = []
-        world.end(id, .answered)
+        world.end(id, .refused)
         #expect(world.events.last?.state == .running)
         #expect(world.orders.isEmpty)
         world.pass(HostCore.storeRetryDelay)
@@ -343,7 +343,7 @@ struct TransferWorld {
         let today = try #require(
             world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday)
         #expect(today.received == 30 && today.meteredReceived == 20 && today.sent == 1)
-        world.end(id, .answered, completed: 30)
+        world.end(id, .refused, completed: 30)
         #expect(world.store.facts.transferUse[bundle]?.days.values.map(\.received) == [30])
         world.pass(.seconds(86_400))
         #expect(
@@ -355,7 +355,7 @@ struct TransferWorld {
         var world = TransferWorld()
         for number in 1...1002 {
             try world.submit()
-            world.end(TransferID(rawValue: Int64(number)), .answered)
+            world.end(TransferID(rawValue: Int64(number)), .refused)
         }
         #expect(world.store.facts.transfers.count == 1000)
         #expect(world.store.facts.transfers.map(\.id).min() == TransferID(rawValue: 3))

@@ -137,10 +137,16 @@ private struct TransferPlayer {
                 try expect(accepted.contains(transfer.id), "\(transfer.id) begins, and was not accepted")
                 try expect(ended[transfer.id] == nil, "\(transfer.id) begins after its end")
             case .cancel(let id): if attempts.contains(id) { report(id, .cancelled) }
-            case .deliver(let transfer): deliveries.insert(transfer.id)
+            case .deliver(let id, _): deliveries.insert(id)
             case .remove(let id):
                 let stored = world.store.facts.transfers.first { $0.id == id }
                 try expect(stored?.state == .ended, "the files of \(id) are removed before its end is stored")
+                try expect(!attempts.contains(id), "the files of \(id) are removed during an attempt")
+            case .sweep(let kept):
+                try expect(attempts.isEmpty, "the host sweeps during \(attempts)")
+                try expect(
+                    world.store.facts.transfers.allSatisfy { $0.state == .ended || kept.contains($0.id) },
+                    "the host sweeps the files of a transfer that goes on")
             }
         }
         for transfer in world.events where transfer.state == .ended {

@@ -126,7 +126,7 @@ import Testing
                 await store.commit([.saveTransfer(first), .saveTransfer(second)])
                     == [.success(.done), .success(.done)])
             second.response = TransferResponse(
-                status: 200, url: "https://example.com/b", headers: ["ETag: \"x\""], etag: "\"x\"")
+                status: 200, url: "https://example.com/b", headers: ["ETag: \"x\""])
             second.completed = 1 << 40
             second.total = 1 << 41
             second.failure = TransferFailure(.timedOut, "late")

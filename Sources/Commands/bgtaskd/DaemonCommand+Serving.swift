@@ -143,3 +143,4 @@ private struct RunnerError: Error, CustomStringConvertible {
 }
 
 extension TaskHost: HostControl {}
+extension HostTransfers: TransferControl {}

@@ -1,19 +1,6 @@
 import Scheduling
 public import TaskModel
 
-/// An order to the part of the host that makes transfers.
-public enum TransferCommand: Equatable, Sendable {
-    /// Begin an attempt; answered by reports, the last of which is
-    /// ``TransferReport/ended(_:_:received:sent:)``.
-    case begin(Transfer)
-    /// Stop an attempt; it ends as `cancelled`.
-    case cancel(TransferID)
-    /// Put a complete file into its place; answered by ``TransferReport/delivered(_:_:)``.
-    case deliver(Transfer)
-    /// Remove the files of a transfer.
-    case remove(TransferID)
-}
-
 /// Transfers that the host makes itself, apart from its launches.
 extension HostCore {
     // MARK: Calls
@@ -34,30 +21,24 @@ extension HostCore {
     }
 
     mutating func cancelTransfer(_ id: TransferID, _ call: CallID) {
+        func refuse(_ finding: String, _ remedy: String) {
+            self.refuse(
+                call, SubmissionError(code: .notFound, subject: "\(id)", finding: finding, remedy: remedy))
+        }
         guard var transfer = transfers[id] else {
-            return refuse(
-                call,
-                SubmissionError(
-                    code: .notFound, subject: "\(id)", finding: "the host knows no such transfer",
-                    remedy: "To list the transfers: bgtask transfers"))
+            return refuse("the host knows no such transfer", "To list the transfers: bgtask transfers")
         }
-        guard transfer.state != .ended else {
+        switch transfer.state {
+        case .ended:
+            return refuse("the transfer has ended already", "To see how it ended: bgtask transfers")
+        case .finishing:
+            // The file could appear after the answer.
             return refuse(
-                call,
-                SubmissionError(
-                    code: .notFound, subject: "\(id)", finding: "the transfer has ended already",
-                    remedy: "To see how it ended: bgtask transfers"))
+                "the transfer is complete, and the host is putting the file into its place",
+                "Wait until 'bgtask transfers' shows its end, then remove the file")
+        case .running: emit(.transfer(.cancel(id)))
+        case .waiting: break
         }
-        // The file could appear after the answer.
-        guard transfer.state != .finishing else {
-            return refuse(
-                call,
-                SubmissionError(
-                    code: .notFound, subject: "\(id)",
-                    finding: "the transfer is complete, and the host is putting the file into its place",
-                    remedy: "Wait until 'bgtask transfers' shows its end, then remove the file"))
-        }
-        if transfer.state == .running { emit(.transfer(.cancel(id))) }
         transfer.failure = TransferFailure(.cancelled, "a user cancelled it")
         transfer.conclude(.cancelled, at: now.wall)
         conclude(transfer, call)
@@ -104,9 +85,9 @@ extension HostCore {
 
     private mutating func follow(_ step: Transfer.Step, _ transfer: Transfer) {
         switch step {
-        case .deliver:
+        case .deliver(let place):
             put(transfer)
-            emit(.transfer(.deliver(transfer)))
+            emit(.transfer(.deliver(transfer.id, to: place)))
         case .wait:
             put(transfer)
             save(transfer)
@@ -140,6 +121,10 @@ extension HostCore {
             var transfer = stored
             if transfer.state != .ended { transfer.state = .waiting }
             for id in transfers.put(transfer, at: now.wall) { forget(id) }
+        }
+        // A row that can't be read may be that of a transfer whose files a newer version can use.
+        if facts.unreadable.isEmpty {
+            emit(.transfer(.sweep(keeping: Set(transfers.all.filter(\.keepsFiles).map(\.id)))))
         }
     }
 
@@ -257,10 +242,7 @@ extension HostCore {
             return
         }
         emit(.publish(.transferChanged(transfer)))
-        // Without a place of its own, the file stays in the transfer's directory.
-        if transfer.outcome != .succeeded || transfer.request.file != nil {
-            emit(.transfer(.remove(transfer.id)))
-        }
+        if !transfer.keepsFiles { emit(.transfer(.remove(transfer.id))) }
         if let call { answer(call, .transfer(transfer)) }
     }
 
@@ -270,14 +252,4 @@ extension HostCore {
         unsavedTransfers = []
         for transfer in waiting { store(.saveTransfer(transfer), .endTransfer(transfer, nil)) }
     }
-}
-
-/// How far an attempt was when it began, and which of its bytes are counted.
-struct TransferMark: Sendable {
-    /// The bytes of the file at the beginning.
-    let begun: Int64
-    /// The counted bytes that were received.
-    var received: Int64 = 0
-    /// The counted bytes that were sent.
-    var sent: Int64 = 0
 }

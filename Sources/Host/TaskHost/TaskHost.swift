@@ -69,11 +69,9 @@ public actor TaskHost: Service {
         let log = HostLog(logger: logger, moments: moments)
         let configuration = try configuration.prepared(log)
         let directories = StateDirectories(root: configuration.stateDirectory)
-        for warning in try directories.checkTrust(
-            runner: configuration.runnerPath, transferProgram: configuration.transferPath)
-        {
-            log.append(.warning, warning)
-        }
+        try directories.checkTrust(
+            runner: configuration.runnerPath, transferProgram: configuration.transferPath
+        ).forEach { log.append(.warning, $0) }
         (self.configuration, self.moments, self.log) = (configuration, moments, log)
         (self.directories, settingsFiles) = (directories, settings)
         let store = try SQLiteRequestStore.open(
@@ -113,7 +111,11 @@ public actor TaskHost: Service {
         // No task of an earlier host runs any more.
         worker.removeInBackground(try directories.setTemporaryAside())
         if let users = launcher.processes.users { try worker.giveUsers(from: users) }
-        let beginning = try await beginningReader.read()
+        let beginning = try await BeginningReader(
+            configuration: configuration, settingsFiles: settingsFiles, moments: moments, log: log,
+            store: store, registry: registry, sensors: sensors, directories: directories,
+            isolation: launcher.isolation
+        ).read()
         localTime = KnownLocalTime(beginning.localTimeChanges)
         // The list must be read before the recorder adds a new file.
         let recordings =
@@ -335,12 +337,5 @@ public actor TaskHost: Service {
         let stream = clients.takeStream(of: call)
         if case .refused(let error) = answer { throw error }
         return stream ?? AsyncStream { $0.finish() }
-    }
-
-    private var beginningReader: BeginningReader {
-        BeginningReader(
-            configuration: configuration, settingsFiles: settingsFiles, moments: moments, log: log,
-            store: store, registry: registry, sensors: sensors, directories: directories,
-            isolation: launcher.isolation)
     }
 }

@@ -11,7 +11,7 @@ import Transferring
 /// one takes long.
 final class TransferDesk: Sendable {
     private let configuration: HostConfiguration
-    private let directories: StateDirectories
+    private let files: TransferFiles
     private let log: HostLog
     private let inbox: Inbox
     private let ordering = DispatchQueue(label: "bgtask.host.transfers")
@@ -21,7 +21,7 @@ final class TransferDesk: Sendable {
     /// Creates a desk that puts reports into an inbox; it starts nothing.
     init(configuration: HostConfiguration, directories: StateDirectories, log: HostLog, inbox: Inbox) {
         self.configuration = configuration
-        self.directories = directories
+        files = TransferFiles(root: directories.transfers)
         self.log = log
         self.inbox = inbox
     }
@@ -36,21 +36,44 @@ final class TransferDesk: Sendable {
         }
         let program = TransferProgram(
             configuration: TransferProgram.Configuration(
-                programPath: configuration.transferPath, directory: directories.transfers, layers: layers),
+                programPath: configuration.transferPath, layers: layers),
+            files: files,
             report: { [inbox] in inbox.put(.transfer($0)) },
             problem: { [log] in log.append(.warning, $0) })
         self.program.withLock { $0 = program }
     }
 
     /// Performs an order; its result comes as an input.
-    func perform(_ command: TransferCommand) {
+    func perform(_ order: TransferOrder) {
         guard let program = program.withLock(\.self) else { return }
-        switch command {
+        switch order {
         case .begin(let transfer): ordering.async { program.begin(transfer) }
         case .cancel(let id): ordering.async { program.cancel(id) }
-        case .deliver(let transfer): delivering.async { program.deliver(transfer) }
+        case .deliver(let id, let place):
+            delivering.async { [files, inbox] in
+                inbox.put(.transfer(.delivered(id, files.deliver(id, to: place))))
+            }
         // Behind the orders of the same transfer, because a begin creates the directory.
-        case .remove(let id): ordering.async { [delivering] in delivering.async { program.remove(id) } }
+        case .remove(let id): ordering.async { self.delivering.async { self.remove(id) } }
+        case .sweep(let kept): delivering.async(flags: .barrier) { self.sweep(keeping: kept) }
+        }
+    }
+
+    private func remove(_ id: TransferID) {
+        do {
+            try files.remove(id)
+        } catch {
+            log.append(.warning, "the files of \(id) could not be removed: \(error)")
+        }
+    }
+
+    private func sweep(keeping kept: Set<TransferID>) {
+        do {
+            for id in try files.sweep(keeping: kept) {
+                log.append(.info, "removed the files of \(id), which an earlier host left")
+            }
+        } catch {
+            log.append(.warning, "the files of ended transfers could not be removed: \(error)")
         }
     }
 

@@ -4,8 +4,8 @@ import TaskModel
 extension Transfer {
     /// What the host does after an attempt has ended.
     enum Step: Equatable {
-        /// The file must be put into its place.
-        case deliver
+        /// The file must be put into this place.
+        case deliver(to: String)
         /// The transfer waits for another attempt.
         case wait
         /// The transfer has ended.
@@ -35,13 +35,13 @@ extension Transfer {
             failure = nil
             total = request.direction == .download ? completed : total
             if request.direction == .upload { completed = total ?? completed }
-            guard request.direction == .download, request.file != nil else {
+            guard request.direction == .download, let place = request.file else {
                 return conclude(.succeeded, at: now)
             }
             state = .finishing
-            return .deliver
-        case .answered: return conclude(.refused, at: now)
-        case .refused: return conclude(.failed, at: now)
+            return .deliver(to: place)
+        case .refused: return conclude(.refused, at: now)
+        case .futile: return conclude(.failed, at: now)
         case .faulty, .busy:
             return wait(progressed: progressed, atLeast: attempt.retryAfter ?? .zero, at: now)
         case .lost:
@@ -82,6 +82,11 @@ extension Transfer {
         notBefore = nil
         return .end
     }
+
+    /// Whether the transfer's own directory is still needed.
+    ///
+    /// Without a place of its own, a downloaded file stays there until the host forgets the transfer.
+    var keepsFiles: Bool { outcome == nil || (outcome == .succeeded && request.file == nil) }
 
     /// Ends the transfer because its time is over.
     mutating func expire(at now: WallTime) {

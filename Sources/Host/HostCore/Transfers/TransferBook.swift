@@ -28,7 +28,10 @@ struct TransferBook: Sendable {
     }
 
     private var transfers: [TransferID: Transfer] = [:]
-    /// The transfers that wait and whose time has come, in the order in which they begin.
+    /// The transfers that wait and whose time has come.
+    ///
+    /// New ones are at the end. One that waits again after an attempt comes first if it is older than the
+    /// last of its lane; so the order is not always that of age.
     private var queues: [Lane: Deque<TransferID>] = [:]
     /// The transfers that wait for a time.
     private var delayed: [TransferID: WallTime] = [:]
@@ -71,13 +74,6 @@ struct TransferBook: Sendable {
             return [oldest]
         }
         return []
-    }
-
-    /// Removes a transfer that could not be stored.
-    mutating func remove(_ id: TransferID) {
-        guard let transfer = transfers.removeValue(forKey: id) else { return }
-        if transfer.state == .running { leave(transfer) }
-        delayed[id] = nil
     }
 
     /// Finds the transfer that begins next.
