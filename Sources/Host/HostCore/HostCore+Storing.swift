@@ -37,7 +37,8 @@ extension HostCore {
             if case .failure(let refusal) = result {
                 log(.warning, "the host could not store how far \(id) is: \(refusal)")
             }
-        case .endTransfer(let transfer, let call): transferEnded(transfer, call, result)
+        case .endTransfer(let transfer, let call, let isRepeated):
+            transferEnded(transfer, call, isRepeated: isRepeated, result)
         case .fact(let name):
             if case .failure(let refusal) = result {
                 log(.warning, "the host could not store \(name): \(refusal)")

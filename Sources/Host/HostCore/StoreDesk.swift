@@ -39,8 +39,8 @@ enum StoreErrand: Sendable {
     case acceptTransfer(Transfer, CallID)
     /// The state of a transfer that goes on.
     case transfer(TransferID)
-    /// The end of a transfer, with the caller that cancelled it.
-    case endTransfer(Transfer, CallID?)
+    /// The end of a transfer, with the caller that cancelled it; repeated if an earlier write of it failed.
+    case endTransfer(Transfer, CallID?, isRepeated: Bool)
     /// Another fact; the text names it in the log.
     case fact(String)
 }

@@ -16,7 +16,8 @@ enum TransferRow {
         ).execute(arguments: [
             transfer.id.rawValue, transfer.request.bundle.rawValue,
             transfer.request.session.map(StoredText.encode), transfer.state.rawValue,
-            transfer.endedAt?.milliseconds, StoredText.encode(try StoredJSON.text(of: StoredTransfer(transfer))),
+            transfer.endedAt?.milliseconds,
+            StoredText.encode(try StoredJSON.text(of: StoredTransfer(transfer))),
         ])
     }
 

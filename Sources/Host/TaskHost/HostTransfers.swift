@@ -7,12 +7,16 @@ public struct HostTransfers: Sendable {
 
     /// Makes a transfer, which is durable when the function returns.
     public func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
-        try await host.ask(.transfer(request)).value { if case .transfer(let found) = $0 { found } else { nil } }
+        try await host.ask(.transfer(request)).value {
+            if case .transfer(let found) = $0 { found } else { nil }
+        }
     }
 
     /// Cancels a transfer.
     public func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
-        try await host.ask(.cancelTransfer(id)).value { if case .transfer(let found) = $0 { found } else { nil } }
+        try await host.ask(.cancelTransfer(id)).value {
+            if case .transfer(let found) = $0 { found } else { nil }
+        }
     }
 
     /// The transfers, oldest first, and why those that wait do.

@@ -88,8 +88,7 @@ public actor TaskHost: Service {
         launcher = TaskLauncher(configuration: configuration.launching(moments, log), on: loop) {
             inbox.put(.launch($0))
         }
-        transferDesk = TransferDesk(
-            configuration: configuration, directories: directories, log: log, inbox: inbox)
+        transferDesk = TransferDesk(configuration: configuration, log: log, inbox: inbox)
         timer = try WakeTimer()
         worker = HostWorker(
             configuration: configuration, directories: directories, registry: registry, sensors: sensors,
@@ -123,7 +122,7 @@ public actor TaskHost: Service {
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
-        transferDesk.begin(layers: launcher.isolation.sandbox)
+        transferDesk.begin(layers: launcher.isolation.sandbox, user: worker.userOfTransfers())
         inbox.open(with: .begin(beginning))
         takeIn()
         calls.admit()

@@ -95,7 +95,8 @@ final class TransferLink: Sendable {
                     case .hello(let hello) where hello.protocolVersion != Self.protocolVersion:
                         throw WireError(
                             .range,
-                            "it speaks version \(hello.protocolVersion) of the protocol, not \(Self.protocolVersion)")
+                            "it speaks version \(hello.protocolVersion) of the protocol, not \(Self.protocolVersion)"
+                        )
                     case .failed(let failed): lastWords = failed.message
                     default: take(message, report)
                     }

@@ -82,7 +82,7 @@ public final class TransferProgram: @unchecked Sendable {
                 transfer.id, TransferAttemptEnd(error.isShortage ? .faulty : .futile, failure: failure))
         }
         do {
-            try DirectoryTree.make(files.directory(of: transfer.id))
+            try files.make(transfer.id)
             let link = try connect()
             link.add(transfer.id)
             try send(order(for: transfer, upload), upload, to: link)
@@ -115,7 +115,7 @@ public final class TransferProgram: @unchecked Sendable {
         }
         let interval = max(1, configuration.aliveInterval.wholeMilliseconds)
         let (process, _) = try ProcessSpawn.start(
-            configuration.programPath, arguments: [files.root, "\(interval)"] + layers,
+            configuration.programPath, arguments: [files.root, "\(interval)", "\(files.user ?? 0)"] + layers,
             environment: environment, passing: theirs)
         let link = TransferLink(socket: ours, process: process)
         present.withLock { $0 = (link, $0.endedCPU + ($0.link?.cpuTime ?? .zero)) }
@@ -142,7 +142,8 @@ public final class TransferProgram: @unchecked Sendable {
             uploadLength: upload.map { UInt64($0.size) },
             stallMilliseconds: UInt64(max(1, request.stallLimit.wholeMilliseconds)),
             progressMilliseconds: UInt64(max(1, configuration.progressInterval.wholeMilliseconds)),
-            recordStep: UInt64(max(1, configuration.recordStep)))
+            recordStep: UInt64(max(1, configuration.recordStep)),
+            keepsFile: request.direction == .download && request.file == nil)
     }
 
     private func send(

@@ -4,8 +4,8 @@ import Glibc
 public enum FileDelivery {
     /// Puts a file into its place: durable, and never visible in part.
     ///
-    /// The source stays, and gets the mode 0644. A file or link that is there already is replaced. If both
-    /// places are on one file system, no byte is copied.
+    /// The source stays, and gets the mode 0644 and this process's user. A file or link that is there already
+    /// is replaced. If both places are on one file system, no byte is copied.
     ///
     /// - Parameters:
     ///   - source: A file whose contents are durable.
@@ -16,24 +16,46 @@ public enum FileDelivery {
     public static func put(
         _ source: String, at place: String, mark: String
     ) throws(SystemCallError) {
+        guard let directory = try deliver(source, at: place, mark: mark, mayCopy: true) else { return }
+        try syncDirectory(directory)
+    }
+
+    /// Does the same as ``put(_:at:mark:)`` without copying; the file is durable after ``sync(_:)``.
+    ///
+    /// - Returns: The directory to sync; `nil` if the place is on another file system, and nothing was done.
+    /// - Throws: As ``put(_:at:mark:)``.
+    public static func link(
+        _ source: String, at place: String, mark: String
+    ) throws(SystemCallError) -> String? {
+        try deliver(source, at: place, mark: mark, mayCopy: false)
+    }
+
+    /// Makes the names in a directory durable.
+    ///
+    /// - Throws: The system call that failed.
+    public static func sync(_ directory: String) throws(SystemCallError) { try syncDirectory(directory) }
+
+    private static func deliver(
+        _ source: String, at place: String, mark: String, mayCopy: Bool
+    ) throws(SystemCallError) -> String? {
         let parent = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
         let directory = parent.isEmpty ? "/" : parent
         guard canPut(at: place) else { throw SystemCallError(call: "rename", subject: place, code: EEXIST) }
-        let file = OwnedDescriptor(
-            taking: try retryingOnInterrupt("open", source) {
-                open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            })
-        let number = file.rawValue
+        let file = try openOwned(source)
+        let opened = file.rawValue
         var status = stat()
-        try retryingOnInterrupt("fstat", source) { fstat(number, &status) }
-        // By the descriptor: who may write the directory could put a link to another file in its place.
-        try retryingOnInterrupt("fchmod", source) { fchmod(number, 0o644) }
+        try retryingOnInterrupt("fstat", source) { fstat(opened, &status) }
         // Another host could deliver a file with the same mark to the same directory.
         let temporary = "\(directory)/.bgtask-\(mark)-\(status.st_ino)"
         // One that is there was left by a host that died.
         _ = unlink(temporary)
         do throws(SystemCallError) {
-            if link(source, temporary) != 0 { try copy(file, named: source, to: temporary) }
+            // Not by the name, behind which another file could be by now.
+            let name = "/proc/self/fd/\(opened)"
+            if linkat(AT_FDCWD, name, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) != 0 {
+                if !mayCopy { return nil }
+                try copy(file, named: source, to: temporary)
+            }
             try retryingOnInterrupt("rename", place) { rename(temporary, place) }
             // A rename between two names of one file does nothing and keeps both.
             _ = unlink(temporary)
@@ -41,7 +63,28 @@ public enum FileDelivery {
             _ = unlink(temporary)
             throw error
         }
-        try syncDirectory(directory)
+        return directory
+    }
+
+    /// Opens a complete file, and makes this process's user its owner.
+    private static func openOwned(_ source: String) throws(SystemCallError) -> OwnedDescriptor {
+        let file = OwnedDescriptor(
+            taking: try retryingOnInterrupt("open", source) {
+                open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            })
+        let number = file.rawValue
+        var status = stat()
+        try retryingOnInterrupt("fstat", source) { fstat(number, &status) }
+        // The user of the program that wrote the file could have linked another one here.
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() || status.st_nlink == 1 else {
+            throw SystemCallError(call: "open", subject: source, code: EINVAL)
+        }
+        // By the descriptor: who may write the directory could put a link to another file in its place.
+        if status.st_uid != geteuid() {
+            try retryingOnInterrupt("fchown", source) { fchown(number, geteuid(), getegid()) }
+        }
+        try retryingOnInterrupt("fchmod", source) { fchmod(number, 0o644) }
+        return file
     }
 
     /// Whether a file may appear in this place: nothing is there, or a file or link, which

@@ -62,8 +62,10 @@ public struct Transfer: Equatable, Sendable {
         self.submittedAt = submittedAt
     }
 
-    /// When the transfer fails, if it has not ended.
-    public var deadline: WallTime { submittedAt + request.resourceLimit }
+    /// How much of its time is left, as far as the wall clock tells: from zero to its limit.
+    public func timeLeft(at now: WallTime) -> Duration {
+        min(max(submittedAt + request.resourceLimit - now, .zero), request.resourceLimit)
+    }
 }
 
 /// A transfer, and what holds its next attempt.

@@ -52,6 +52,11 @@ public struct TransferRequest: Equatable, Sendable {
     /// Our choice: a server that is down for a day is asked about 100 times.
     public static let longestRetryDelay = Duration.seconds(900)
 
+    /// The shortest first wait between two attempts: 10 ms.
+    ///
+    /// Our choice: a server that fails at once then gets at most 100 requests a second.
+    public static let shortestRetryDelay = Duration.milliseconds(10)
+
     /// Creates an immediate transfer with the standard limits.
     public init(bundle: BundleIdentifier, direction: Direction, url: String) {
         self.bundle = bundle
@@ -66,6 +71,17 @@ public struct TransferRequest: Equatable, Sendable {
         let authority = url[begin...].prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
         return host.lowercased()
+    }
+
+    /// The address without the name and the password of a user, for people and listings.
+    public var publicURL: String { Self.withoutUser(url) }
+
+    /// An address without the name and the password of a user.
+    public static func withoutUser(_ url: String) -> String {
+        guard let begin = url.firstRange(of: "://")?.upperBound else { return url }
+        let authority = url[begin...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        return url[..<begin] + "***" + url[at...]
     }
 
     /// What is wrong with the request, and what to write instead; `nil` if nothing is.
@@ -102,8 +118,14 @@ public struct TransferRequest: Equatable, Sendable {
         }
         if direction == .upload, file == nil { return ("an upload needs a file", "Name the file to send") }
         if let file, !file.hasPrefix("/") { return ("'\(file)' is not an absolute path", "Begin it with /") }
-        if stallLimit <= .zero || resourceLimit <= .zero || retryDelay < .zero {
+        if stallLimit <= .zero || resourceLimit <= .zero {
             return ("a limit of time is not positive", "Give a longer time")
+        }
+        if retryDelay < Self.shortestRetryDelay {
+            return (
+                "the wait between two attempts is shorter than 10 ms",
+                "Give a longer one, so that a server that fails is not asked without a pause"
+            )
         }
         return nil
     }

@@ -7,6 +7,14 @@ public struct TransferResponse: Equatable, Sendable {
     /// The header lines, the status line first.
     public var headers: [String]
 
+    /// The header lines without the values of cookies, for people and listings.
+    public var publicHeaders: [String] {
+        headers.map { line in
+            let name = line.prefix { $0 != ":" }
+            return name.lowercased().hasPrefix("set-cookie") ? "\(name): ***" : line
+        }
+    }
+
     /// Creates a response.
     public init(status: Int, url: String, headers: [String]) {
         self.status = status

@@ -9,6 +9,9 @@ public struct TransferBytes: Equatable, Sendable {
     /// How many of the sent bytes went by a metered network.
     public var meteredSent: Int64 = 0
 
+    /// The bytes in both directions by a metered network.
+    public var metered: Int64 { meteredReceived + meteredSent }
+
     /// Creates an account without bytes.
     public init() {}
 

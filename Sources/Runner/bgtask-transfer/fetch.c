@@ -1,6 +1,6 @@
 #include "fetch.h"
-#include "response.h"
 #include "partial.h"
+#include "response.h"
 #include "sync.h"
 
 #include <errno.h>
@@ -45,7 +45,8 @@ static bool continues(const struct transfer *transfer) {
     if (partial->etag[0] == '\0' && response->modified[0] != '\0' &&
         strcmp(partial->modified, response->modified) != 0)
         return false;
-    return response->length < 0 || response->total < 0 || response->first + response->length == response->total;
+    return response->length < 0 || response->total < 0 ||
+           response->first + response->length == response->total;
 }
 
 /* Handles the end of the header lines of a response that is not a redirect: decides where its body goes. */
@@ -339,8 +340,7 @@ bool fetch_ended(struct transfer *transfer, CURLcode code) {
         return false;
     }
     if (response_is_busy(&transfer->response)) {
-        transfer_fail(transfer, END_BUSY, "the server answered with status %ld",
-                      transfer->response.status);
+        transfer_fail(transfer, END_BUSY, "the server answered with status %ld", transfer->response.status);
         return false;
     }
     if (!response_is_success(&transfer->response)) {

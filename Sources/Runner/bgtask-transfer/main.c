@@ -1,8 +1,9 @@
 /* bgtask-transfer makes the host's transfers with libcurl, many in one process. bgtaskd starts it when there is
- * work, as `bgtask-transfer DIRECTORY MILLISECONDS [LAYER...]`, and ends it by closing the socket at descriptor 3. Each
- * transfer has a directory of its own in DIRECTORY, named by its number. The program says that it is alive at
- * least once in MILLISECONDS. The layers are those of the runner's
- * sandbox. The program may be killed at any time: an order that is given again continues the download.
+ * work, as `bgtask-transfer DIRECTORY MILLISECONDS USER [LAYER...]`, and ends it by closing the socket at
+ * descriptor 3. Each transfer has a directory of its own in DIRECTORY, named by its number. The program says
+ * that it is alive at least once in MILLISECONDS, and becomes the user with the number USER unless that is 0.
+ * The layers are those of the runner's sandbox. The program may be killed at any time: an order that is given
+ * again continues the download.
  *
  * Exit statuses: 0 if the host has gone, or if there was no transfer for 30 s; 64 for wrong arguments; 70 for
  * a violation of the protocol; 71 if a system call or the sandbox failed. */
@@ -82,7 +83,7 @@ static void begin(struct transfer *transfer) {
             // An earlier attempt finished the file, but was killed before its report.
             transfer->partial.size = transfer->partial.total = finished;
             transfer->end_kind = END_FINISHED;
-            end(transfer);
+            finish(transfer);
             return;
         }
         if (partial_is_complete(&transfer->partial)) {
@@ -148,8 +149,8 @@ static int check_times(void) {
         following = transfer->next;
         if (!transfer->is_added)
             continue;
-        bool is_final =
-            transfer->response.is_complete && transfer->response.status >= 200 && !transfer->response.is_redirect;
+        bool is_final = transfer->response.is_complete && transfer->response.status >= 200 &&
+                        !transfer->response.is_redirect;
         if (is_final && !transfer->has_reported_response) {
             report_response(&outbox, transfer);
             transfer->has_reported_response = true;
@@ -320,17 +321,21 @@ static int fail(const char *step) {
 
 int main(int count, char **arguments) {
     unsigned layers = 0;
-    for (int i = 3; i < count; i++) {
+    for (int i = 4; i < count; i++) {
         unsigned layer = sandbox_layer_named(arguments[i]);
         layers |= layer;
         if (layer == 0)
             count = 0;
     }
-    if (count < 3 || (alive_interval = strtoll(arguments[2], NULL, 10)) <= 0) {
-        fprintf(stderr, "bgtask-transfer is not for direct use: bgtaskd starts it, as 'bgtask-transfer DIRECTORY "
-                        "MILLISECONDS [LAYER...]' with its socket at descriptor 3\n");
+    if (count < 4 || (alive_interval = strtoll(arguments[2], NULL, 10)) <= 0) {
+        fprintf(stderr,
+                "bgtask-transfer is not for direct use: bgtaskd starts it, as 'bgtask-transfer DIRECTORY "
+                "MILLISECONDS USER [LAYER...]' with its socket at descriptor 3\n");
         return 64;
     }
+    uint32_t user = (uint32_t)strtoul(arguments[3], NULL, 10);
+    if (user != 0)
+        layers |= LAYER_USER;
     // Signals from a terminal are for the host.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN);
@@ -348,7 +353,7 @@ int main(int count, char **arguments) {
     partial_learn_boot();
     (void)!nice(5); // after the host and its tasks
     char finding[512];
-    if (!confine(layers, arguments[1], finding, sizeof(finding))) {
+    if (!confine(layers, user, arguments[1], finding, sizeof(finding))) {
         report_failed(&outbox, finding);
         return 71;
     }

@@ -17,7 +17,7 @@
 static const struct message_rule rules[] = {
     // Host to program
     {TRANSFER_BEGIN, {U64_REQUIRED(1), TEXT_REQUIRED(2, 8192), TEXT_REQUIRED(3, 32), TEXTS(4), FLAG(5), U64(6),
-                      U64_REQUIRED(7), U64_REQUIRED(8), U64_REQUIRED(9)}},
+                      U64_REQUIRED(7), U64_REQUIRED(8), U64_REQUIRED(9), FLAG(10)}},
     {TRANSFER_CANCEL, {U64_REQUIRED(1)}},
     // Program to host
     {TRANSFER_HELLO, {U64_REQUIRED(1)}},
@@ -163,7 +163,8 @@ struct transfer *order_read(struct body body, int upload) {
     transfer->progress_interval = (int64_t)body_number(body, 8, 250);
     transfer->record_step = (int64_t)body_number(body, 9, 1 << 20);
     transfer->response.retry_after = -1;
-    transfer->partial = (struct partial){.directory = -1, .file = -1, .total = -1};
+    transfer->partial =
+        (struct partial){.directory = -1, .file = -1, .total = -1, .is_kept = body_number(body, 10, 0) != 0};
     if (transfer->url != NULL && transfer->method != NULL && add_headers(transfer, body))
         return transfer;
     transfer->upload = -1; // the caller closes it

@@ -119,6 +119,7 @@ static int64_t read_record(struct partial *partial, int64_t size) {
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished) {
     char name[24];
     snprintf(name, sizeof(name), "%" PRIu64, id);
+    partial->root = root;
     partial->directory = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (partial->directory < 0)
         return false;
@@ -198,9 +199,12 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length) {
 }
 
 bool partial_finish(const struct partial *partial) {
-    if (fsync(partial->file) != 0 || renameat(partial->directory, "part", partial->directory, "data") != 0)
+    bool is_named = partial->file < 0;
+    if (!is_named &&
+        (fsync(partial->file) != 0 || renameat(partial->directory, "part", partial->directory, "data") != 0))
         return false;
     if (partial->has_record && unlinkat(partial->directory, "resume", 0) != 0 && errno != ENOENT)
         return false;
-    return fsync(partial->directory) == 0;
+    // The host makes the name in another place durable. After a crash before that, the file is `part` again.
+    return !partial->is_kept || (fsync(partial->directory) == 0 && fsync(partial->root) == 0);
 }

@@ -32,7 +32,7 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length);
 bool partial_prepare_record(const struct partial *partial, int64_t size);
 /** Puts the new record into force; does not wait for the disk. */
 bool partial_publish_record(const struct partial *partial);
-/** Makes the file durable, then gives it its final name, and makes that durable, too. */
+/** Makes the file durable, then gives it its final name, and makes that durable, too, if the host keeps it. */
 bool partial_finish(const struct partial *partial);
 
 #endif

@@ -15,7 +15,8 @@ bool response_is_success(const struct response *response) {
 }
 
 bool response_is_busy(const struct response *response) {
-    return response->status >= 500 || response->status == 408 || response->status == 425 || response->status == 429;
+    return response->status >= 500 || response->status == 408 || response->status == 425 ||
+           response->status == 429;
 }
 
 /* Reads a number of digits only; -1 if the text is anything else, or too large. */

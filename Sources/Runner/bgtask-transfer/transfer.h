@@ -9,12 +9,12 @@
 
 /** How an attempt ended; the values are those of the message *ended*. */
 enum end_kind {
-    END_FINISHED = 0,    /**< The file is complete and durable, or the upload was accepted. */
-    END_REFUSED = 1,    /**< The server refused: its final response is not a success; no file. */
-    END_FAULTY = 2,     /**< A fault of the network, the server or the disk; try again. */
-    END_BUSY = 3, /**< The server asked for another attempt: 5xx, 408, 425 or 429. */
-    END_FUTILE = 4,     /**< Another attempt would fail in the same way. */
-    END_CANCELLED = 5,   /**< The host cancelled it. */
+    END_FINISHED = 0,  /**< The file is complete and durable, or the upload was accepted. */
+    END_REFUSED = 1,   /**< The server refused: its final response is not a success; no file. */
+    END_FAULTY = 2,    /**< A fault of the network, the server or the disk; try again. */
+    END_BUSY = 3,      /**< The server asked for another attempt: 5xx, 408, 425 or 429. */
+    END_FUTILE = 4,    /**< Another attempt would fail in the same way. */
+    END_CANCELLED = 5, /**< The host cancelled it. */
 };
 
 /** The largest size of all header lines of one response, in bytes. */
@@ -41,6 +41,7 @@ struct response {
 
 /** The file of a download. */
 struct partial {
+    int root;         /**< The directory of all transfers; not owned. */
     int directory;    /**< The transfer's own directory. */
     int file;         /**< The unfinished file; -1 if it is not open. */
     int64_t size;     /**< Bytes in the file. */
@@ -48,6 +49,7 @@ struct partial {
     char etag[VALIDATOR_MAX], modified[64];
     int64_t total;   /**< The length of the complete file; -1 if it is not known. */
     int64_t checked; /**< Bytes in the file, plus 1, when the free space was last looked up; 0 before. */
+    bool is_kept;    /**< The file stays in the directory, so its name must be durable. */
     bool has_record; /**< Whether a resume record was requested or found. */
 };
 
@@ -79,8 +81,8 @@ struct transfer {
     bool must_restart; /**< The file must be fetched again from its first byte. */
     bool is_complete;  /**< All bytes have arrived, and become durable. */
     bool is_syncing;   /**< A thread works on the file. */
-    bool is_ending;    /**< The attempt has ended, and its end is reported when no thread works on the file. */
-    long asked;        /**< How many redirects came before the newest request that has a connection; -1 for none. */
+    bool is_ending; /**< The attempt has ended, and its end is reported when no thread works on the file. */
+    long asked; /**< How many redirects came before the newest request that has a connection; -1 for none. */
     bool has_reported_response;
     enum end_kind end_kind;
     char message[CURL_ERROR_SIZE + 128];

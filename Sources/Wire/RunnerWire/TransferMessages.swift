@@ -6,7 +6,7 @@ public struct TransferBeginMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .text, limit: 8192), .required(3, .text, limit: 32),
         .repeated(4, .text), .optional(5, .flag), .optional(6, .u64), .required(7, .u64), .required(8, .u64),
-        .required(9, .u64))
+        .required(9, .u64), .optional(10, .flag))
     /// The number of the transfer, and the name of its directory.
     public var transfer: UInt64
     /// The address.
@@ -23,10 +23,12 @@ public struct TransferBeginMessage: WireMessage {
     public var progressMilliseconds: UInt64
     /// After how many bytes the first resume record is written.
     public var recordStep: UInt64
+    /// Whether the downloaded file stays in the transfer's directory, so that its name there must be durable.
+    public var keepsFile: Bool
 
     public init(
         transfer: UInt64, url: String, method: String, headers: [String], uploadLength: UInt64?,
-        stallMilliseconds: UInt64, progressMilliseconds: UInt64, recordStep: UInt64
+        stallMilliseconds: UInt64, progressMilliseconds: UInt64, recordStep: UInt64, keepsFile: Bool = false
     ) {
         self.transfer = transfer
         self.url = url
@@ -36,6 +38,7 @@ public struct TransferBeginMessage: WireMessage {
         self.stallMilliseconds = stallMilliseconds
         self.progressMilliseconds = progressMilliseconds
         self.recordStep = recordStep
+        self.keepsFile = keepsFile
     }
 
     public init(_ values: FieldValues) throws(WireError) {
@@ -49,6 +52,7 @@ public struct TransferBeginMessage: WireMessage {
         stallMilliseconds = values[7]
         progressMilliseconds = values[8]
         recordStep = values[9]
+        keepsFile = values[10]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -61,6 +65,7 @@ public struct TransferBeginMessage: WireMessage {
         fields.write(7, stallMilliseconds)
         fields.write(8, progressMilliseconds)
         fields.write(9, recordStep)
+        fields.write(10, ifTrue: keepsFile)
     }
 }
 

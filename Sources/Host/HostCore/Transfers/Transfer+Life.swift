@@ -100,7 +100,10 @@ extension Transfer {
     private mutating func wait(progressed: Bool, atLeast least: Duration, at now: WallTime) -> Step {
         failures = progressed ? 1 : failures + 1
         let factor = 1 << min(failures - 1, 20)
-        let delay = min(request.retryDelay * factor, TransferRequest.longestRetryDelay)
+        // A record of an older host can have no delay.
+        let delay = min(
+            max(request.retryDelay, TransferRequest.shortestRetryDelay) * factor,
+            TransferRequest.longestRetryDelay)
         // A server can't hold a transfer for longer than this, whatever it asks for.
         let asked = min(least, TransferRequest.longestWait)
         notBefore = (now + max(delay, asked)).rounded
