@@ -62,11 +62,13 @@ struct Unprepared: Error {
     /// - Parameters:
     ///   - range: The numbers of the setting.
     ///   - data: The directory that contains the data directories of all bundles.
+    /// - Returns: The problem.
     static func noFreeUser(_ range: ClosedRange<UInt32>, data: String) -> Unprepared {
         Unprepared(
             finding:
                 "all \(range.count) users of 'isolation.users' (\(range.lowerBound)-\(range.upperBound)) are taken "
-                + "by data directories of other bundles, or are accounts of this machine",
+                + "by data directories of other bundles and by the program that makes transfers, or are accounts "
+                + "of this machine",
             remedy:
                 "Set 'isolation.users' to more users, or remove directories of bundles that are gone from "
                 + "\(data), and restart the host")
@@ -77,6 +79,7 @@ struct Unprepared: Error {
     /// - Parameters:
     ///   - data: The data directory of the bundle.
     ///   - user: The number of its user and of its group.
+    /// - Returns: The problem.
     static func tooDeep(_ data: String, user: UInt32) -> Unprepared {
         Unprepared(
             finding:
