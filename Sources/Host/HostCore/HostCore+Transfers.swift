@@ -81,6 +81,7 @@ extension HostCore {
             put(transfer)
         case .ended(let id, let end, let received, let sent):
             guard var transfer = transfers[id], transfer.state == .running else { return }
+            stoppedTransfers.remove(id)
             count(&transfer, received: received, sent: sent)
             let furthest = transferMarks.removeValue(forKey: id)
             let reached = end.completed ?? transfer.completed
