@@ -276,6 +276,7 @@ extension IsolationReport {
     /// - Parameters:
     ///   - layer: The layer.
     ///   - finding: What was found; with `nil`, the report stays as it is.
+    /// - Returns: The report, in which the layer is not available.
     public func doubting(_ layer: SandboxLayer, because finding: String?) -> IsolationReport {
         let name = "sandbox: \(layer.title)"
         guard let finding, let index = layers.firstIndex(where: { $0.name == name }) else { return self }

@@ -44,7 +44,7 @@ extension PushRefusal {
     /// The refusal for a sender whose push the host did not accept.
     init(_ error: SubmissionError) {
         switch error.code {
-        case .unavailable:
+        case .unavailable, .unprepared:
             self.init(.unavailable, error.finding, remedy: error.remedy, retryAfter: 30)
         case .tooManyPendingTaskRequests, .immediateRunIneligible:
             self.init(.tooManyPushes, error.finding, remedy: error.remedy, retryAfter: 60)

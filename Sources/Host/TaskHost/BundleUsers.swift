@@ -62,7 +62,7 @@ struct Unprepared: Error {
     /// - Parameters:
     ///   - range: The numbers of the setting.
     ///   - data: The directory that contains the data directories of all bundles.
-    /// - Returns: The problem.
+    /// - Returns: The error with its remedy.
     static func noFreeUser(_ range: ClosedRange<UInt32>, data: String) -> Unprepared {
         Unprepared(
             finding:
@@ -79,7 +79,7 @@ struct Unprepared: Error {
     /// - Parameters:
     ///   - data: The data directory of the bundle.
     ///   - user: The number of its user and of its group.
-    /// - Returns: The problem.
+    /// - Returns: The error with its remedy.
     static func tooDeep(_ data: String, user: UInt32) -> Unprepared {
         Unprepared(
             finding:

@@ -256,16 +256,21 @@ final class HostWorker: Sendable {
     private func prepareData(of bundle: BundleIdentifier) throws -> UInt32? {
         do {
             let user = try user(of: bundle)
-            do {
-                try directories.makeData(of: bundle, for: user)
-            } catch  where error.isTooDeep {
-                throw Unprepared.tooDeep(directories.data(of: bundle), user: user ?? 0)
-            }
+            try makeData(of: bundle, for: user)
             unprepared.withLock { $0[bundle] = nil }
             return user
         } catch let error as Unprepared {
             unprepared.withLock { $0[bundle] = error.finding }
             throw error
+        }
+    }
+
+    private func makeData(of bundle: BundleIdentifier, for user: UInt32?) throws {
+        do {
+            try directories.makeData(of: bundle, for: user)
+        } catch {
+            guard error.isTooDeep else { throw error }
+            throw Unprepared.tooDeep(directories.data(of: bundle), user: user ?? 0)
         }
     }
 

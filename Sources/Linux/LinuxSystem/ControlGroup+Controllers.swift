@@ -33,8 +33,10 @@ extension ControlGroup {
         try? SmallFile.write("\(count)", to: path + "/pids.max")
     }
 
-    /// Lets only this user, and root, put processes into this group. The user must also be permitted to do so
-    /// in the nearest group that contains this one and the one from which the processes come.
+    /// Lets only this user, and root, put processes into this group.
+    ///
+    /// The user must also be permitted to do so in the nearest group that contains this one and the one from
+    /// which the processes come.
     ///
     /// - Throws: The `chown` that failed.
     public func permitMoves(by user: UInt32) throws(SystemCallError) {
