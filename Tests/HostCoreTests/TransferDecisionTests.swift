@@ -143,7 +143,7 @@ struct TransferWorld {
         world.orders = []
         world.end(id, .finished, completed: 9)
         #expect(world[id]?.state == .finishing)
-        guard case .deliver(let delivered, "/out")? = world.orders.first else {
+        guard case .deliver(let delivered, .path("/out"))? = world.orders.first else {
             Issue.record("no delivery: \(world.orders)")
             return
         }
