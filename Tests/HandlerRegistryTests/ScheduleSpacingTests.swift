@@ -1,5 +1,6 @@
 import Foundation
 import HandlerRegistry
+import TaskModel
 import Testing
 
 /// A period that the host can't keep, because it starts no task so often.

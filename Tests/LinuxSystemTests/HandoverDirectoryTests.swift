@@ -1,54 +1,74 @@
 import Foundation
+import LinuxSystem
 import Testing
 
-@testable import LinuxSystem
-
-/// The directory through which a host and a bundle exchange files, against what others may put there.
+/// The host's part of the exchange of files with a bundle that may do anything to the directory.
 @Suite struct HandoverDirectoryTests {
     private let folder: String
     private var data: String { folder + "/data" }
-    private var source: String { folder + "/source" }
+    private var handover: String { data + "/.transfers" }
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("handover-\(UUID())").path
         try FileManager.default.createDirectory(
             atPath: folder + "/data", withIntermediateDirectories: true)
+        try Data("secret".utf8).write(to: URL(filePath: folder + "/secret"))
         try Data("new".utf8).write(to: URL(filePath: folder + "/source"))
     }
 
-    private func status(_ path: String) throws -> stat {
-        var status = stat()
-        try #require(lstat(path, &status) == 0)
-        return status
+    private func put(_ name: String) throws {
+        try HandoverDirectory(in: data).put(folder + "/source", as: name)
     }
 
-    @Test func `a file belongs to the bundle alone, also if it is put there twice`() throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let owner: uid_t = getuid() == 0 ? 2_100_000_007 : getuid()
-        let writer: uid_t = getuid() == 0 ? 2_100_000_008 : getuid()
-        #expect(chown(data, owner, getgid()) == 0 && chown(source, writer, getgid()) == 0)
-        for _ in 0..<2 {
-            // After a crash of the host, the source is the file in the directory.
-            try HandoverDirectory(in: data).put(source, as: "T1")
-            let put = try status(data + "/.transfers/T1")
-            #expect(put.st_uid == owner && put.st_mode & 0o777 == 0o600 && put.st_nlink == 2)
-        }
-        let names = try FileManager.default.contentsOfDirectory(atPath: data + "/.transfers")
-        #expect(names == ["T1"])
+    private func open(_ name: String) throws -> Int64 { try HandoverDirectory(in: data).open(name).size }
+
+    private func code(_ work: () throws -> Void) -> Int32? {
+        #expect(throws: SystemCallError.self) { try work() }?.code
     }
 
-    /// The program that makes transfers can write the directory in which the source is.
-    @Test func `a link, a pipe or another user's second name in the place of the source is refused`() throws {
+    @Test func `a file is put, replaced, opened and removed`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let directory = try HandoverDirectory(in: data)
-        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: source)
-        #expect(mkfifo(folder + "/pipe", 0o600) == 0)
-        for name in ["link", "pipe"] {
-            #expect(throws: SystemCallError.self) { try directory.put(folder + "/" + name, as: "T1") }
+        try put("T1")
+        try put("T1")
+        #expect(try String(contentsOfFile: handover + "/T1", encoding: .utf8) == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: handover) == ["T1"])
+        // The source is another name of the same file until the host removes it.
+        #expect(code { _ = try open("T1") } == EACCES)
+        try FileManager.default.removeItem(atPath: folder + "/source")
+        #expect(try open("T1") == 3)
+        try HandoverDirectory(in: data).remove("T1")
+        #expect(code { _ = try open("T1") } == ENOENT)
+    }
+
+    @Test func `the host reads no file through a link or a further name`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try put("T1")
+        try FileManager.default.createSymbolicLink(
+            atPath: handover + "/link", withDestinationPath: folder + "/secret")
+        try FileManager.default.linkItem(atPath: folder + "/secret", toPath: handover + "/name")
+        #expect(mkfifo(handover + "/pipe", 0o600) == 0)
+        #expect(code { _ = try open("link") } == ELOOP)
+        #expect(code { _ = try open("name") } == EACCES)
+        #expect(code { _ = try open("pipe") } == EINVAL)
+        for name in ["../../secret", "", ".", ".."] { #expect(code { _ = try open(name) } == EINVAL) }
+    }
+
+    @Test func `the host writes nothing through a link in the place of the directory or of a file`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(
+            atPath: handover, withIntermediateDirectories: true)
+        for name in ["T1", ".T1.new"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(handover)/\(name)", withDestinationPath: folder + "/secret")
         }
-        guard getuid() == 0 else { return }
-        #expect(link(source, folder + "/second") == 0 && chown(source, 2_100_000_008, 0) == 0)
-        #expect(throws: SystemCallError.self) { try directory.put(folder + "/second", as: "T1") }
-        #expect(try status(source).st_uid == 2_100_000_008)
+        try put("T1")
+        #expect(try String(contentsOfFile: folder + "/secret", encoding: .utf8) == "secret")
+        try FileManager.default.removeItem(atPath: handover)
+        try FileManager.default.createDirectory(
+            atPath: folder + "/elsewhere", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: handover, withDestinationPath: folder + "/elsewhere")
+        #expect(code { try put("T2") } == ENOTDIR)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/elsewhere").isEmpty)
     }
 }
