@@ -93,12 +93,13 @@ try:
     host = start()
     limits = ["--retry-delay", "10ms", "--stall-timeout", "500ms"]
     began = time.monotonic()
-    asked = bgtask("transfer", f"{address}/file/big?size={size}&chaos={seed}", "--to", str(out), *limits)
+    asked = bgtask("transfer", f"{address}/file/big?size={size}&chaos={seed}&gate={size * 9 // 10}", "--to", str(out), *limits)
     if asked.returncode != 0:
         fail(f"the transfer was refused: {asked.stderr}")
     victims = ["program"] * KILLS + ["host"] * KILLS
     luck.shuffle(victims)
-    # The first requests are for the old version, so the kills are spread over the new one.
+    # The first requests are for the old version, so the kills are spread over the new one. The server keeps the
+    # last tenth of the file until all kills were made.
     points = sorted(luck.randrange(1, size * 9 // 10) for _ in victims)
     killed = {"program": 0, "host": 0}
     limit = time.monotonic() + 1800
@@ -125,6 +126,7 @@ try:
                 continue
             os.kill(number, signal.SIGKILL)
         killed[victim] += 1
+    urllib.request.urlopen(f"{address}/release/big").read()
     while transfer()["outcome"] is None:
         if time.monotonic() > limit:
             fail(f"it did not end: {transfer()}")

@@ -251,6 +251,6 @@ extension TaskHost {
     /// A report about the host and its machine, for `bgtask doctor`.
     public func report() async throws(SubmissionError) -> HostReport {
         await untilBegun()
-        return configuration.report(of: core, launcher.isolation, transferCPU: transferDesk.cpuTime)
+        return configuration.report(of: core, isolation, transferCPU: transferDesk.cpuTime)
     }
 }

@@ -13,6 +13,7 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
     gzip=yes        claims that the content is compressed
     chunked=E       sends the content in chunks, and fields after them; E is the Transfer-Encoding
     hold=yes        the answer waits until /release/NAME was requested
+    gate=N          the same for the bytes from about N on
     dates=A,B,...   the Last-Modified of the n-th request, as a day of 2020; the last one is repeated; '-' sends none
     blind=yes       If-Range is ignored: requests for a part get one, of any version
     bare=yes        answers to requests for a part have no ETag
@@ -219,8 +220,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             limit = str(luck.randrange(1 << 20, max(2 << 20, size // 4)))
             stall = limit if fault == "stall" and first + int(limit) < size else None
         last = size if limit == "-" else min(size, first + int(limit))
+        gate, at = int(self.value("gate", default="0")), shown
         for part in content(name, shown, last):
+            if 0 < gate <= at:
+                self.gate().wait(120)
             self.wfile.write(part)
+            at += len(part)
         if stall and stall != "-":
             self.wfile.flush()
             self.connection.recv(1)  # until the client closes the connection
