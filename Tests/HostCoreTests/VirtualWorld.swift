@@ -41,6 +41,8 @@ struct VirtualWorld {
     var dateless: Set<TaskIdentifier> = []
     /// How often the wall clock was set.
     var clockChanges = 0
+    /// Whether every task uses all of its CPU time, which counts as progress.
+    var usesCPU = false
 
     // MARK: In progress
 
@@ -257,7 +259,7 @@ struct VirtualWorld {
             inputs.append(.launch(Self.ended(id, LaunchEnd(outcome: .killed, reason: reason), at: now)))
         case .reply(_, let call, let result): try take(result, of: call)
         case .measure(let id):
-            if tasks[id] != nil { inputs.append(.measured(id, .milliseconds(5))) }
+            if tasks[id] != nil { inputs.append(.measured(id, usesCPU ? now.boot : .milliseconds(5))) }
         case .answer(let call, let answer): try take(answer, of: call)
         case .publish(let event): try followers.take(event, core)
         case .work(.removeCopies(let inUse)):

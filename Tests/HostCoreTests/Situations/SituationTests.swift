@@ -224,6 +224,8 @@ extension Testing.Tag {
     @Test func `the end of a slot takes turns into account if something short also holds the request`() throws
     {
         var rig = try SituationRig()
+        // Otherwise, the two launches would end at their first lease, because they make no progress.
+        rig.world.usesCPU = true
         try rig.submit("mail.index")
         try rig.submit("feed.index")
         let now = rig.world.now.wall
@@ -238,7 +240,7 @@ extension Testing.Tag {
         let unchanged = try #require(forecast.unchanged)
         #expect(unchanged <= end)
         try rig.pass(end - now)
-        #expect(rig.starts == 1)
+        #expect(rig.world.store.launches(of: request.id).count == 1)
     }
 
     @Test func `a budget without a sensible limit is explained`() throws {
