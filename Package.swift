@@ -200,7 +200,7 @@ let package = Package(
         module(
             "HostCore", in: "Sources/Host",
             uses: [
-                "ControlWire", "HandlerRegistry", "HostSettings", "Scheduling", "TaskModel", deque,
+                "ControlWire", "HandlerRegistry", "HostSettings", "Scheduling", "TaskModel", deque, heap,
             ], settings: optimized),
         // Simulation must link neither NIO nor GRDB, because the command line tool links it.
         module(
@@ -334,6 +334,8 @@ let package = Package(
                 "HandlerRegistry", "HostCore", "Launching", "LinuxSystem", "Scheduling", "SystemConditions",
                 "TaskHost", "TaskModel", logging,
             ]),
+        tests(
+            "TransferringTests", use: ["LinuxSystem", "TaskHostTestSupport", "TaskModel", "Transferring"]),
         tests("LinkageTests", use: ["TaskHostTestSupport"]),
         tests(
             "PluginTests",

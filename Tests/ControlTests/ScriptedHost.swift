@@ -3,7 +3,7 @@ import Synchronization
 import TaskModel
 
 /// A host whose answers come from a script, and which records the calls.
-final class ScriptedHost: HostControl {
+final class ScriptedHost: HostControl, TransferControl {
     struct Script {
         var asked: [String] = []
         var submissions: [TaskSubmission] = []
@@ -217,7 +217,9 @@ final class ScriptedHost: HostControl {
         return try storedTransfer()
     }
 
-    func transfers() async throws(SubmissionError) -> [ExplainedTransfer] {
+    var transfers: ScriptedHost { self }
+
+    func all() async throws(SubmissionError) -> [ExplainedTransfer] {
         try note("transfers")
         return [ExplainedTransfer(transfer: try storedTransfer(), vetoes: [])]
     }

@@ -232,7 +232,10 @@ struct SessionRig {
         #expect(try rig.answer(call)?.resumable == true)
         #expect(rig[id]?.outcome == .cancelled && rig[id]?.keepsPart == true)
         #expect(!rig.rig.world.transferOrders.contains(.remove(id)))
-        let next = try rig.begin(launch) { $0.resumes = id }
+        try rig.rig.restart()
+        #expect(rig.rig.world.transferOrders.last == .sweep(keeping: [id]), "the bytes outlive the host")
+        let later = try rig.launch("quiet")
+        let next = try rig.begin(later) { $0.resumes = id }
         #expect(rig.rig.world.transferOrders.contains(.move(id, to: next)))
         #expect(rig[next]?.completed == 10 && rig[id]?.keepsPart == nil)
     }
@@ -256,5 +259,65 @@ struct SessionRig {
             $0.request = SessionRequest(url: "http://a/newer")
         }
         #expect(rig[id]?.state == .running && rig[id]?.request.url == "http://a/newer")
+    }
+
+    @Test func `a task that waits for a cancelled attempt is answered if a user ends the transfer first`()
+        throws
+    {
+        var rig = try SessionRig()
+        let launch = try rig.launch("quiet")
+        let id = try rig.begin(launch)
+        let call = try rig.send(.cancel, launch) {
+            $0.transfer = id
+            $0.keeps = true
+        }
+        try rig.rig.call(.cancelTransfer(id))
+        #expect(try rig.answer(call)?.resumable == false)
+        #expect(rig[id]?.outcome == .cancelled && rig[id]?.keepsPart == nil)
+    }
+
+    @Test func `a request that its delegate replaces after the time for that begins once, at the new server`()
+        throws
+    {
+        var rig = try SessionRig()
+        let launch = try rig.launch("quiet")
+        try rig.ask(.attach, launch)
+        // All places at the old server are taken.
+        let others = try (0..<TransferBook.atOncePerServer).map { _ in try rig.begin(launch) }
+        let date = rig.rig.world.now.wall + .seconds(5)
+        let id = try rig.begin(launch) {
+            $0.earliestBeginDate = Timestamp(date)
+            $0.asksBeforeBegin = true
+        }
+        try rig.finish(others[0])
+        try rig.rig.pass(.seconds(6))
+        let last = try rig.begin(launch)
+        try rig.rig.pass(.seconds(40))
+        #expect(rig[id]?.state == .waiting && rig[last]?.state == .running)
+        try rig.ask(.decide, launch) {
+            $0.transfer = id
+            $0.decision = .replace
+            $0.request = SessionRequest(url: "http://newer/x")
+        }
+        #expect(rig[id]?.state == .running && rig[id]?.attempts == 1)
+        try rig.finish(id)
+        for other in others.dropFirst() + [last] { try rig.finish(other) }
+        #expect(rig[id]?.state == .ended && rig[id]?.attempts == 1)
+    }
+
+    /// An order of which some transfers come before one another in a circle has no first one.
+    @Test func `of one bundle, important transfers begin first, and bundles take turns by age`() throws {
+        var rig = try SessionRig()
+        let launch = try rig.launch("quiet")
+        let other = try rig.launch("mail.quiet")
+        try rig.rig.change { $0.network = .known(.none) }
+        let low = try rig.begin(launch) { $0.priority = 0.1 }
+        let foreign = try rig.begin(other)
+        let high = try rig.begin(launch) { $0.priority = 0.9 }
+        try rig.rig.change { $0.network = .known(.unmetered) }
+        let begun = rig.rig.world.transferOrders.compactMap { order in
+            if case .begin(let transfer) = order { transfer.id } else { nil }
+        }
+        #expect(begun == [high, foreign, low])
     }
 }

@@ -14,7 +14,7 @@ struct TransferWorld {
     var now = Moment(
         boot: .seconds(1000), monotonic: .seconds(1000), wall: WallTime(milliseconds: 1_800_000_000_000))
     /// The orders that the core has given and the test has not looked at.
-    var orders: [TransferCommand] = []
+    var orders: [TransferOrder] = []
     var answers: [CallID: HostAnswer] = [:]
     var events: [Transfer] = []
     var alarm = Wake()
@@ -23,6 +23,7 @@ struct TransferWorld {
     /// The number of writes before each order, so that a test sees which came first.
     private var writes = 0
     private var calls = 0
+    var isDrained = false
 
     init() { begin() }
 
@@ -53,6 +54,7 @@ struct TransferWorld {
                 case .publish(.transferChanged(let transfer)): events.append(transfer)
                 case .transfer(let order): orders.append(order)
                 case .arm(let wake): alarm = wake
+                case .drained: isDrained = true
                 default: continue
                 }
             }
@@ -78,11 +80,18 @@ struct TransferWorld {
         return try call(.transfer(request))
     }
 
-    mutating func call(_ asked: HostCall) throws -> Transfer {
+    var lastCall: CallID { CallID(rawValue: calls) }
+
+    mutating func ask(_ asked: HostCall) {
         calls += 1
-        let id = CallID(rawValue: calls)
-        give(.call(id, asked))
-        return try #require(answers[id]).value { if case .transfer(let found) = $0 { found } else { nil } }
+        give(.call(lastCall, asked))
+    }
+
+    mutating func call(_ asked: HostCall) throws -> Transfer {
+        ask(asked)
+        return try #require(answers[lastCall]).value {
+            if case .transfer(let found) = $0 { found } else { nil }
+        }
     }
 
     mutating func end(
@@ -99,6 +108,12 @@ struct TransferWorld {
     mutating func begun() -> [TransferID] {
         defer { orders = [] }
         return orders.compactMap { if case .begin(let transfer) = $0 { transfer.id } else { nil } }
+    }
+
+    /// The transfers that the core has stopped since the last call.
+    mutating func cancelled() -> [TransferID] {
+        defer { orders = [] }
+        return orders.compactMap { if case .cancel(let id) = $0 { id } else { nil } }
     }
 
     subscript(id: TransferID) -> Transfer? { core.transfers[id] }
@@ -128,11 +143,11 @@ struct TransferWorld {
         world.orders = []
         world.end(id, .finished, completed: 9)
         #expect(world[id]?.state == .finishing)
-        guard case .deliver(let delivered)? = world.orders.first else {
+        guard case .deliver(let delivered, .path("/out"))? = world.orders.first else {
             Issue.record("no delivery: \(world.orders)")
             return
         }
-        #expect(delivered.id == id)
+        #expect(delivered == id)
         #expect(world.store.facts.transfers[0].state != .ended)
         world.give(.transfer(.delivered(id, nil)))
         let stored = try #require(world.store.facts.transfers.first)
@@ -166,7 +181,7 @@ struct TransferWorld {
         }
         #expect(world.core.transfers.running.count == 24)
         world.orders = []
-        world.end(TransferID(rawValue: 1), .answered)
+        world.end(TransferID(rawValue: 1), .refused)
         // The oldest that waits is of the first server, which has room again.
         #expect(world.begun() == [TransferID(rawValue: 7)])
     }
@@ -176,11 +191,11 @@ struct TransferWorld {
         for _ in 0..<100 { try world.submit(bundle: "org.greedy") }
         let modest = try (0..<3).map { _ in try world.submit(bundle: "org.modest").id }
         world.orders = []
-        world.end(TransferID(rawValue: 1), .answered)
-        world.end(TransferID(rawValue: 2), .answered)
-        world.end(TransferID(rawValue: 3), .answered)
+        world.end(TransferID(rawValue: 1), .refused)
+        world.end(TransferID(rawValue: 2), .refused)
+        world.end(TransferID(rawValue: 3), .refused)
         #expect(world.begun() == modest)
-        world.end(modest[0], .answered)
+        world.end(modest[0], .refused)
         #expect(world.begun() == [TransferID(rawValue: 7)])
     }
 
@@ -224,7 +239,7 @@ struct TransferWorld {
         world.orders = []
         world.pass(.milliseconds(1999))
         #expect(world[id]?.state == .running)
-        #expect(world.alarm.wall == world.now.wall + .milliseconds(1))
+        #expect(world.alarm.boot == world.now.boot + .milliseconds(1))
         world.pass(.milliseconds(1))
         #expect(world.orders.first == .cancel(id))
         let stored = try #require(world.store.facts.transfers.first)
@@ -280,7 +295,7 @@ struct TransferWorld {
     @Test func `a new host begins the transfers again that a dead one left, and none that ended`() throws {
         var world = TransferWorld()
         let ids = try (0..<3).map { _ in try world.submit().id }
-        world.end(ids[0], .answered)
+        world.end(ids[0], .refused)
         world.end(ids[1], .finished, completed: 5)
         #expect(world[ids[1]]?.state == .finishing)
         world.begin()
@@ -321,7 +336,7 @@ struct TransferWorld {
             .store(StoreError(code: .diskFull, subject: "disk", finding: "full", remedy: "free some"))
         ]
         world.orders = []
-        world.end(id, .answered)
+        world.end(id, .refused)
         #expect(world.events.last?.state == .running)
         #expect(world.orders.isEmpty)
         world.pass(HostCore.storeRetryDelay)
@@ -343,7 +358,7 @@ struct TransferWorld {
         let today = try #require(
             world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday)
         #expect(today.received == 30 && today.meteredReceived == 20 && today.sent == 1)
-        world.end(id, .answered, completed: 30)
+        world.end(id, .refused, completed: 30)
         #expect(world.store.facts.transferUse[bundle]?.days.values.map(\.received) == [30])
         world.pass(.seconds(86_400))
         #expect(
@@ -355,11 +370,185 @@ struct TransferWorld {
         var world = TransferWorld()
         for number in 1...1002 {
             try world.submit()
-            world.end(TransferID(rawValue: Int64(number)), .answered)
+            world.end(TransferID(rawValue: Int64(number)), .refused)
         }
         #expect(world.store.facts.transfers.count == 1000)
         #expect(world.store.facts.transfers.map(\.id).min() == TransferID(rawValue: 3))
         #expect(world.orders.contains(.remove(TransferID(rawValue: 2))))
         #expect(!world.core.transfers.hasOpen)
+    }
+
+    /// A row of twenty-four slow transfers would otherwise hold up all others for days.
+    @Test func `a bundle that uses all places gives one to each other bundle that waits`() throws {
+        var world = TransferWorld()
+        for number in 0..<40 { try world.submit("http://s\(number)/x", bundle: "org.greedy") }
+        world.orders = []
+        let modest = try world.submit("http://other/x", bundle: "org.modest").id
+        // The youngest of the greedy bundle.
+        #expect(world.orders == [.cancel(TransferID(rawValue: 24))])
+        world.end(TransferID(rawValue: 24), .cancelled, completed: 7)
+        #expect(world.begun() == [modest])
+        #expect(world[TransferID(rawValue: 24)]?.state == .waiting)
+        #expect(world[TransferID(rawValue: 24)]?.failures == 0)
+        // Twelve each are fair, so the next ones of either bundle stop none.
+        for number in 0..<20 { try world.submit("http://m\(number)/x", bundle: "org.modest") }
+        for _ in 0..<30 {
+            guard let id = world.cancelled().first else { break }
+            world.end(id, .cancelled)
+        }
+        let running = world.core.transfers.running.compactMap { world[$0]?.request.bundle.rawValue }
+        #expect(running.filter { $0 == "org.greedy" }.count == 12)
+        #expect(running.filter { $0 == "org.modest" }.count == 12)
+        world.orders = []
+        world.pass(.seconds(60))
+        #expect(world.orders.isEmpty)
+    }
+
+    @Test func `the six places of one server are shared, too, and an upload is stopped last`() throws {
+        var world = TransferWorld()
+        for number in 0..<6 {
+            try world.submit(bundle: "org.greedy") { if number > 3 { $0.direction = .upload } }
+        }
+        world.orders = []
+        let modest = try world.submit(bundle: "org.modest").id
+        #expect(world.orders == [.cancel(TransferID(rawValue: 4))])
+        world.end(TransferID(rawValue: 4), .cancelled)
+        #expect(world.begun() == [modest])
+    }
+
+    @Test func `a wall clock that is set ends no transfer`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        world.now.wall = world.now.wall + .seconds(30 * 86_400)
+        world.give(.timePassed(localTimeOffset: .zero))
+        #expect(world[id]?.state == .running)
+        world.now.wall = world.now.wall + .seconds(-60 * 86_400)
+        world.pass(.seconds(7 * 86_400 - 1))
+        #expect(world[id]?.state == .running)
+        world.pass(.seconds(1))
+        #expect(world[id]?.outcome == .failed)
+    }
+
+    @Test func `a wait of nothing between attempts is refused`() throws {
+        var world = TransferWorld()
+        #expect(throws: SubmissionError.self) { try world.submit { $0.retryDelay = .zero } }
+        #expect(throws: SubmissionError.self) { try world.submit { $0.retryDelay = .milliseconds(9) } }
+        try world.submit { $0.retryDelay = .milliseconds(10) }
+    }
+
+    @Test func `a full disk does not keep a user from cancelling, and the files go first`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        let full = StoreRefusal.store(
+            StoreError(code: .diskFull, subject: "disk", finding: "full", remedy: "free some"))
+        world.failures = [full]
+        world.orders = []
+        world.ask(.cancelTransfer(id))
+        #expect(world.orders == [.cancel(id), .remove(id)])
+        #expect(world.answers[world.lastCall] == nil)
+        world.pass(HostCore.storeRetryDelay)
+        guard case .transfer(let transfer)? = world.answers[world.lastCall] else {
+            Issue.record("\(String(describing: world.answers[world.lastCall]))")
+            return
+        }
+        #expect(transfer.outcome == .cancelled)
+        // A disk that stays full refuses the caller, and not the end.
+        let second = try world.submit().id
+        world.failures = [full, full]
+        world.ask(.cancelTransfer(second))
+        world.pass(HostCore.storeRetryDelay)
+        guard case .refused? = world.answers[world.lastCall] else {
+            Issue.record("the caller waits for ever")
+            return
+        }
+        world.pass(HostCore.storeRetryDelay)
+        #expect(world.store.facts.transfers.last?.outcome == .cancelled)
+    }
+
+    @Test func `a host that stops counts the bytes of its last attempts`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        world.orders = []
+        world.give(.stop)
+        #expect(world.orders == [.cancel(id)])
+        #expect(!world.isDrained)
+        world.end(id, .cancelled, completed: 4321)
+        #expect(world.isDrained)
+        let stored = try #require(world.store.facts.transfers.first)
+        #expect(stored.state == .waiting && stored.received == 4321)
+        #expect(world.store.facts.transferUse.values.first?.days.values.first?.received == 4321)
+    }
+
+    @Test func `a host that stops waits at most 2 s for a program that does not answer`() throws {
+        var world = TransferWorld()
+        try world.submit()
+        world.give(.stop)
+        #expect(world.alarm.boot == world.now.boot + .seconds(2))
+        world.pass(.seconds(2))
+        #expect(world.isDrained)
+    }
+
+    @Test func `a bundle's bytes on metered networks have a limit for each day`() throws {
+        var world = TransferWorld()
+        var metered = Conditions.simulatedStart
+        metered.network = .known(.metered)
+        world.give(.conditions(metered))
+        let id = try world.submit().id
+        let other = try world.submit(bundle: "org.other").id
+        world.orders = []
+        world.give(.transfer(.progress(id, completed: 0, total: nil, received: 1 << 30, sent: 0)))
+        #expect(world.orders == [.cancel(id)])
+        world.end(id, .cancelled)
+        #expect(world[id]?.state == .waiting && world[other]?.state == .running)
+        let veto = try #require(world.core.explainedTransfer(id, at: world.now)?.vetoes.first)
+        #expect(veto.policy == "TransferBudget")
+        #expect(veto.rationale.first?.earliestChange == world.alarm.wall)
+        world.orders = []
+        world.give(.conditions(.simulatedStart))
+        #expect(world.begun() == [id])
+        world.give(.conditions(metered))
+        world.end(id, .cancelled)
+        let midnight = try #require(world.alarm.wall)
+        world.pass(midnight - world.now.wall)
+        #expect(world.begun() == [id])
+    }
+
+    @Test func `a transfer that waits for its date says so`() throws {
+        var world = TransferWorld()
+        let date = world.now.wall + .seconds(3600)
+        let id = try world.submit { $0.earliestBeginDate = date }.id
+        #expect(
+            world.core.explainedTransfer(id, at: world.now)?.vetoes.map(\.policy) == ["EarliestBeginDate"])
+    }
+
+    @Test func `the response of a large file is stored when it comes, and a new host knows it`() throws {
+        var world = TransferWorld()
+        let (large, small) = (try world.submit().id, try world.submit().id)
+        let response = TransferResponse(status: 200, url: "http://a/x", headers: ["HTTP/1.1 200 OK"])
+        world.give(.transfer(.response(large, response, total: 1 << 21)))
+        world.give(.transfer(.response(small, response, total: 1 << 10)))
+        world.begin()
+        #expect(world[large]?.response == response)
+        #expect(world[small]?.response == nil)
+    }
+
+    @Test func `a new host sweeps the files of all transfers but those that someone needs`() throws {
+        var world = TransferWorld()
+        let (open, ended) = (try world.submit().id, try world.submit().id)
+        let kept = try world.submit { $0.file = nil }.id
+        world.end(ended, .refused)
+        world.end(kept, .finished, completed: 5)
+        world.begin()
+        #expect(world.orders.first == .sweep(keeping: [open, kept]))
+    }
+
+    @Test func `thousands of servers that fail cost little`() throws {
+        var world = TransferWorld()
+        for number in 0..<2300 { try world.submit("http://s\(number)/x") { $0.file = nil } }
+        for _ in 0..<2300 {
+            guard let id = world.core.transfers.running.min() else { break }
+            world.end(id, .faulty)
+        }
+        #expect(world.core.transfers.all.allSatisfy { $0.attempts == 1 })
     }
 }

@@ -44,6 +44,7 @@ private struct TransferPlayer {
     }
 
     mutating func play() throws {
+        try obey()
         for _ in 0..<number(20..<120) {
             try act()
             try obey()
@@ -96,7 +97,7 @@ private struct TransferPlayer {
             deliver(id, number(0..<3) == 0 ? TransferFailure(.notDelivered, "full") : nil)
         case 14:
             guard let id = one(of: accepted) else { return }
-            _ = try? world.call(.cancelTransfer(id))
+            world.ask(.cancelTransfer(id))
         case 15:
             var conditions = Conditions.simulatedStart
             let isPlugged = number(0..<2) == 0
@@ -137,12 +138,22 @@ private struct TransferPlayer {
                 try expect(accepted.contains(transfer.id), "\(transfer.id) begins, and was not accepted")
                 try expect(ended[transfer.id] == nil, "\(transfer.id) begins after its end")
             case .cancel(let id): if attempts.contains(id) { report(id, .cancelled) }
-            case .deliver(let transfer): deliveries.insert(transfer.id)
+            case .deliver(let id, _): deliveries.insert(id)
             // Only tasks begin transfers for which these come.
             case .move, .discard: break
             case .remove(let id):
                 let stored = world.store.facts.transfers.first { $0.id == id }
-                try expect(stored?.state == .ended, "the files of \(id) are removed before its end is stored")
+                // The files of a cancelled transfer go first, because its end may not fit on the disk with them.
+                let isCancelled = world[id]?.outcome == .cancelled
+                try expect(
+                    stored?.state == .ended || isCancelled,
+                    "the files of \(id) are removed before its end is stored")
+                try expect(!attempts.contains(id), "the files of \(id) are removed during an attempt")
+            case .sweep(let kept):
+                try expect(attempts.isEmpty, "the host sweeps during \(attempts)")
+                try expect(
+                    world.store.facts.transfers.allSatisfy { $0.state == .ended || kept.contains($0.id) },
+                    "the host sweeps the files of a transfer that goes on")
             }
         }
         for transfer in world.events where transfer.state == .ended {

@@ -56,7 +56,7 @@ struct VirtualWorld {
     /// The answers to the questions of tasks about sessions, by call.
     var sessionAnswers: [UInt64: Result<[UInt8], SubmissionError>] = [:]
     /// The orders about transfers, oldest first; the tests play the program that makes them.
-    var transferOrders: [TransferCommand] = []
+    var transferOrders: [TransferOrder] = []
     var clients: [ClientID: VirtualClient] = [:]
     /// Clients that have left; the host waits to learn whether their processes ended.
     var awaits: [(ClientID, isDead: Bool)] = []

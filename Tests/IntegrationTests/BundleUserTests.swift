@@ -143,7 +143,8 @@ import Testing
     func `a bundle for which no user is free fails with the reason and the remedy, and doctor says so`()
         throws
     {
-        let host = try host("2100001000-2100001000")
+        // One of them is for the program that makes transfers.
+        let host = try host("2100001000-2100001001")
         try host.start()
         #expect(submit("com.example.a.run", to: host).status == 0)
         #expect(host.run("doctor").output.contains("yes  sandbox: user per bundle"))
@@ -152,14 +153,14 @@ import Testing
         let row = try #require(try host.launches(of: "com.example.b.run").first)
         #expect(row["outcome"] as? String == "failed" && row["reason"] as? String == "unprepared", "\(row)")
         #expect(
-            answer.output.contains("all 1 users of 'isolation.users' (2100001000-2100001000) are taken")
+            answer.output.contains("all 2 users of 'isolation.users' (2100001000-2100001001) are taken")
                 && answer.output.contains("Set 'isolation.users' to more users"), "\(answer)")
         // It is not tried again by itself.
         #expect(try host.launches(of: "com.example.b.run").count == 1)
         let doctor = host.run("doctor").output
         #expect(
             doctor.contains(
-                "no   sandbox: user per bundle: launches of 1 bundle fail. com.example.b: all 1 users"),
+                "no   sandbox: user per bundle: launches of 1 bundle fail. com.example.b: all 2 users"),
             "\(doctor)")
         #expect(submit("com.example.a.run", to: host).status == 0)
         #expect(host.stop() == 0)

@@ -63,6 +63,15 @@ import Testing
         Fault(
             query: "size=5000000&tags=x&drop=2000000&wrong=yes", ranges: [nil, "bytes=2000000-", nil]),
         Fault(query: "size=5000000&tags=-&drop=2000000", content: "f", ranges: [nil, nil]),
+        // A server that ignores If-Range: its part is of another version, or of one that it does not name.
+        Fault(
+            query: "size=5000000&tags=x&drop=2000000&bare=yes", ranges: [nil, "bytes=2000000-", nil]),
+        Fault(
+            query: "size=5000000&tags=-&dates=1,1&drop=2000000", content: "f",
+            ranges: [nil, "bytes=2000000-"]),
+        Fault(
+            query: "size=5000000&tags=-&dates=1,2&drop=2000000&blind=yes", content: "f",
+            ranges: [nil, "bytes=2000000-", nil]),
         Fault(query: "size=5000000&tags=x&busy=503,500,429", ranges: [nil, nil, nil, nil]),
         Fault(query: "size=5000000&tags=x&gzip=yes", ranges: [nil]),
         Fault(query: "size=5000000&tags=x&chunked=chunked", ranges: [nil]),
@@ -95,6 +104,7 @@ import Testing
         ("headers/h", "lines=100000", "more than 200 header lines"),
         ("headers/h", "lines=3&length=60000", "more than 200 header lines or 48 KiB"),
         ("file/h", "size=1000&chunked=gzip,chunked", "a transfer encoding that was not requested"),
+        ("raw/h", "head=HTTP/1.1%20-5:%20x", "Unsupported response code in HTTP response"),
         ("status/h", "code=401", "the server answered with status 401"),
         ("status/h", "code=407", "status 407"),
         ("status/h", "code=404", "the server answered with status 404"),
@@ -160,7 +170,16 @@ import Testing
         #expect(host.run("cancel", "T2").status == 0)
         #expect(try host.transfer("T2")["outcome"] as? String == "cancelled")
         #expect(host.run("cancel", "T2").status == 4)
-        #expect(!FileManager.default.fileExists(atPath: path("e")))
+        #expect(host.run("show", "T2").output.contains("a user cancelled it"))
+        try host.wait("nothing is left of it") {
+            try FileManager.default.contentsOfDirectory(atPath: host.state.path + "/transfers").isEmpty
+        }
+        let late = host.run(
+            "transfer", "\(server.address)/file/l?size=10", "--to", path("l"), "--earliest", "1h")
+        #expect(late.status == 0)
+        #expect(host.run("transfers").output.contains("EarliestBeginDate"))
+        let explained = host.run("explain", "T3").output
+        #expect(explained.contains("T3 waits:") && explained.contains("EarliestBeginDate"), "\(explained)")
     }
 
     @Test func `a download is right after SIGKILL of its program and of the host, again and again`() throws {
@@ -189,6 +208,94 @@ import Testing
         try host.wait("the transfer has ended") { try host.transfer("T1")["outcome"] is String }
         #expect(try host.transfer("T1")["outcome"] as? String == "succeeded", "\(stops)")
         #expect(try host.hash("out") == server.hash("kx", size: size), "\(stops)")
+    }
+
+    @Test func `a server in trouble, and kills of everything, leave no wrong byte`() throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Transfers/kill.py").path
+        let answer = Command.run("python3", script, Products.directory.path)
+        #expect(answer.status == 0, "\(answer.output)")
+    }
+
+    @Test func `a certificate that no one trusts ends the transfer, and the error says so`() throws {
+        try host.start()
+        let secure = try server.get("tls/x")
+        let answer = host.run(
+            "transfer", "\(secure)/file/t?size=10", "--to", path("out"), "--wait", "--retry-delay", "10ms")
+        #expect(answer.status == 1)
+        #expect(answer.output.contains("SSL certificate problem"), "\(answer)")
+        #expect(try host.transfer("T1")["attempts"] as? Int == 1)
+    }
+
+    /// libcurl lets six connections use one server; others wait in its queue, which is no fault of the server.
+    @Test func `the wait for a connection after a redirect is no stall`() throws {
+        try host.start()
+        let other = server.address.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+        for number in 0..<8 {
+            let file = "\(server.address)/file/q\(number)?size=10&pause=3"
+            host.run(
+                "transfer", number < 4 ? file : "\(other)/redirect/r\(number)?to=\(escaped(file))", "--to",
+                path("q\(number)"), "--stall-timeout", "5s")
+        }
+        try host.wait("all have ended") {
+            try (1...8).allSatisfy { try host.transfer("T\($0)")["outcome"] is String }
+        }
+        for number in 1...8 {
+            let row = try host.transfer("T\(number)")
+            #expect(row["outcome"] as? String == "succeeded" && row["attempts"] as? Int == 1, "\(row)")
+        }
+    }
+
+    private func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+    }
+
+    /// A killed program can leave all bytes, but not under their final name.
+    @Test func `a complete part is only finished, and asks the server for nothing`() throws {
+        try host.start()
+        host.run("conditions", "set", "network=none")
+        fetchLater("file", "c", "size=3000000&tags=x")
+        host.kill()
+        let directory = host.state.appending(path: "transfers/1")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try Data(repeating: 7, count: 3_000_000).write(to: directory.appending(path: "part"))
+        let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        try "bgtask-transfer 1\nboot \(boot)synced 3000000\ntotal 3000000\netag \"x\"\nmodified \n".write(
+            to: directory.appending(path: "resume"), atomically: true, encoding: .utf8)
+        // Under a host of root, the directory belongs to the program's user.
+        let owner = try FileManager.default.attributesOfItem(atPath: host.state.path + "/transfers")
+        for name in ["", "/part", "/resume"] {
+            let user = try #require(owner[.ownerAccountID])
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: user, .groupOwnerAccountID: user], ofItemAtPath: directory.path + name)
+        }
+        try host.start()
+        try host.wait("the transfer has ended") { try host.transfer("T1")["outcome"] is String }
+        #expect(try host.transfer("T1")["outcome"] as? String == "succeeded")
+        #expect(try Data(contentsOf: URL(filePath: path("out"))) == Data(repeating: 7, count: 3_000_000))
+        #expect(try server.seen("c").isEmpty)
+    }
+
+    @Test func `listings show no password`() throws {
+        try host.start()
+        let address = server.address.replacingOccurrences(of: "://", with: "://user:secret@")
+        host.run(
+            "transfer", "\(address)/file/p?size=10", "--to", path("out"), "--wait", "--header",
+            "X-Key: secret2")
+        let shown = ["transfers", "show T1", "explain T1", "logs", "transfers --json"].map {
+            host.run($0.split(separator: " ").map(String.init)).output
+        }.joined()
+        #expect(shown.contains("***@127.0.0.1"))
+        #expect(!shown.contains("secret"))
+        let seen = try #require(server.seen("p").first?["headers"] as? [String: String])
+        #expect(seen["Authorization"] != nil && seen["X-Key"] == "secret2")
+    }
+
+    @discardableResult
+    private func fetchLater(_ kind: String, _ name: String, _ query: String) -> HostProcess.Answer {
+        host.run(
+            "transfer", "\(server.address)/\(kind)/\(name)?\(query)", "--to", path("out"), "--retry-delay",
+            "10ms")
     }
 
     private func length(of path: String) -> Int {

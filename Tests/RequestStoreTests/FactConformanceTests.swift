@@ -120,19 +120,27 @@ import Testing
             request.headers = ["Accept: text/plain"]
             request.file = "/tmp/a"
             request.retryDelay = .milliseconds(10)
+            request.handover = "T1"
+            request.note = "\"morning\""
+            request.priority = 0.75
+            request.sendsLaunchEvents = false
+            request.asksBeforeBegin = true
+            request.resumes = TransferID(rawValue: 7)
             let first = Transfer(id: TransferID(rawValue: 1), request: request, submittedAt: now.rounded)
             var second = Transfer(id: TransferID(rawValue: 2), request: request, submittedAt: now.rounded)
             #expect(
                 await store.commit([.saveTransfer(first), .saveTransfer(second)])
                     == [.success(.done), .success(.done)])
             second.response = TransferResponse(
-                status: 200, url: "https://example.com/b", headers: ["ETag: \"x\""], etag: "\"x\"")
+                status: 200, url: "https://example.com/b", headers: ["ETag: \"x\""])
             second.completed = 1 << 40
             second.total = 1 << 41
             second.failure = TransferFailure(.timedOut, "late")
             second.state = .ended
             second.outcome = .failed
             second.endedAt = now.rounded
+            second.isTold = true
+            second.keepsPart = true
             _ = await store.commit([.removeTransfer(first.id), .saveTransfer(second)])
             var expected = StoredFacts()
             expected.transfers = [second]

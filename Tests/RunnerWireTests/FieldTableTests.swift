@@ -74,7 +74,7 @@ import Testing
         let messages: [Row] = [
             Row(TransferBeginMessage.self), Row(TransferCancelMessage.self), Row(TransferHelloMessage.self),
             Row(TransferResponseMessage.self), Row(TransferProgressMessage.self),
-            Row(TransferEndedMessage.self),
+            Row(TransferEndedMessage.self), Row(TransferAliveMessage.self), Row(TransferFailedMessage.self),
         ]
         let program = try RunnerTables(
             kindsIn: "Sources/Runner/bgtask-transfer/orders.h",

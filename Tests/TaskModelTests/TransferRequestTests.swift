@@ -43,4 +43,20 @@ import Testing
     func `a line that is not one header is refused`(line: String) throws {
         #expect(try Self.problem(headers: [line])?.hasSuffix("is not a header line") == true)
     }
+
+    @Test(arguments: [
+        ("https://user:secret@example.com/a@b", "https://***@example.com/a@b"),
+        ("http://a@b@c/", "http://***@c/"), ("http://example.com/?q=a@b", "http://example.com/?q=a@b"),
+        ("no address", "no address"),
+    ])
+    func `listings show no name and password of a user`(url: String, shown: String) throws {
+        #expect(TransferRequest.withoutUser(url) == shown)
+    }
+
+    @Test func `listings show no cookies`() {
+        let response = TransferResponse(
+            status: 200, url: "http://a/",
+            headers: ["HTTP/1.1 200 OK", "Set-Cookie: id=secret", "ETag: \"a\""])
+        #expect(response.publicHeaders == ["HTTP/1.1 200 OK", "Set-Cookie: ***", "ETag: \"a\""])
+    }
 }

@@ -10,6 +10,7 @@ import TaskModel
 enum NamedTarget: ExpressibleByArgument, CustomStringConvertible {
     case launch(LaunchID)
     case request(RequestID)
+    case transfer(TransferID)
     case identifier(TaskIdentifier)
 
     /// Reads a number such as `L42` or `R17`, or an identifier; `nil` for anything else, and for a number
@@ -19,6 +20,8 @@ enum NamedTarget: ExpressibleByArgument, CustomStringConvertible {
             self = .launch(launch)
         } else if let request = RequestID(argument) {
             self = .request(request)
+        } else if let transfer = TransferID(argument) {
+            self = .transfer(transfer)
         } else if Int(argument) == nil, let identifier = try? TaskIdentifier(argument) {
             self = .identifier(identifier)
         } else {
@@ -30,6 +33,7 @@ enum NamedTarget: ExpressibleByArgument, CustomStringConvertible {
         switch self {
         case .launch(let id): "\(id)"
         case .request(let id): "\(id)"
+        case .transfer(let id): "\(id)"
         case .identifier(let identifier): "\(identifier)"
         }
     }

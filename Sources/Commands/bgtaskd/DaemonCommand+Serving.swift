@@ -156,3 +156,4 @@ private struct RunnerError: Error, CustomStringConvertible {
 }
 
 extension TaskHost: HostControl {}
+extension HostTransfers: TransferControl {}

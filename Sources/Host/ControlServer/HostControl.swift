@@ -205,24 +205,10 @@ public protocol HostControl: Sendable {
     ///   then does not count as a use; `unavailable` if the host is stopping or cannot store the request.
     func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest
 
-    /// Makes a transfer, whatever happens to its client; it is durable when the method returns.
-    ///
-    /// - Throws: `invalidRequest` if the request is not valid; `unavailable` if it can't be stored.
-    func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer
-
-    /// Cancels a transfer.
-    ///
-    /// - Returns: The transfer, which has ended.
-    /// - Throws: `notFound` if the host knows no such transfer, or if it has ended.
-    func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer
-
-    /// The transfers, oldest first, with what holds those that wait.
-    func transfers() async throws(SubmissionError) -> [ExplainedTransfer]
-
-    /// One transfer.
-    ///
-    /// - Throws: `notFound` if the host knows no such transfer.
-    func transfer(_ id: TransferID) async throws(SubmissionError) -> ExplainedTransfer
+    /// The type of ``transfers``.
+    associatedtype Transfers: TransferControl
+    /// The transfers that the host makes.
+    var transfers: Transfers { get }
 
     /// The present verdict of every policy about a launch of a task: of its pending request, or else of a
     /// request that would be submitted now.

@@ -9,22 +9,22 @@ struct TransferRoutes {
 
     func add(to routes: RouteTable) {
         routes.get("transfers") { _, _ in
-            try await Response.json(host.transfers().map { TransferMessage($0) })
+            try await Response.json(host.transfers.all().map { TransferMessage($0) })
         }
         routes.get("transfers/:transfer") { _, context in
             let id = try ClientText.transfer(context.parameters.require("transfer"))
-            return try await Response.json(TransferMessage(host.transfer(id)))
+            return try await Response.json(TransferMessage(host.transfers.transfer(id)))
         }
         routes.post("transfers") { request, context in
             let message = try await request.message(
                 TransferRequestMessage.self, context: context, limits: limits)
-            let transfer = try await host.transfer(message.request())
+            let transfer = try await host.transfers.transfer(message.request())
             return try Response.json(TransferMessage(transfer), status: .created)
         }
         routes.delete("transfers/:transfer") { request, context in
             try await request.requireNoBody(context: context, limits: limits)
             let id = try ClientText.transfer(context.parameters.require("transfer"))
-            return try await Response.json(TransferMessage(host.cancelTransfer(id)))
+            return try await Response.json(TransferMessage(host.transfers.cancelTransfer(id)))
         }
     }
 }

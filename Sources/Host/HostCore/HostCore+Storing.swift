@@ -39,7 +39,8 @@ extension HostCore {
             if case .failure(let refusal) = result {
                 log(.warning, "the host could not store how far \(id) is: \(refusal)")
             }
-        case .endTransfer(let transfer, let call): transferEnded(transfer, call, result)
+        case .endTransfer(let transfer, let call, let isRepeated):
+            transferEnded(transfer, call, isRepeated: isRepeated, result)
         case .beginInSession(let transfer, let id, let call): begunInSession(transfer, id, call, result)
         case .told(let transfer, let id, let call): told(transfer, id, call, result)
         case .fact(let name):

@@ -1,25 +1,15 @@
 import Scheduling
 public import TaskModel
 
-/// An order to the part of the host that makes transfers.
-public enum TransferCommand: Equatable, Sendable {
-    /// Begin an attempt; answered by reports, the last of which is
-    /// ``TransferReport/ended(_:_:received:sent:)``.
-    case begin(Transfer)
-    /// Stop an attempt; it ends as `cancelled`.
-    case cancel(TransferID)
-    /// Put a complete file into its place; answered by ``TransferReport/delivered(_:_:)``.
-    case deliver(Transfer)
-    /// Remove the files of a transfer.
-    case remove(TransferID)
-    /// Give the bytes of a transfer that has ended to another one.
-    case move(TransferID, to: TransferID)
-    /// Remove the file of an upload from the handover directory.
-    case discard(Transfer)
-}
-
 /// Transfers that the host makes itself, apart from its launches.
 extension HostCore {
+    /// The length of files that a crash may cost wholly, in bytes: 1 MiB, as in `bgtask-transfer`.
+    private static let smallFile: Int64 = 1 << 20
+    /// The longest wait of a host that stops for the ends of attempts: 2 s.
+    ///
+    /// Our choice: the program answers in milliseconds, unless the disk is slow.
+    private static let longestTransferStop = Duration.seconds(2)
+
     // MARK: Calls
 
     mutating func beginTransfer(_ request: TransferRequest, _ call: CallID) {
@@ -38,31 +28,25 @@ extension HostCore {
     }
 
     mutating func cancelTransfer(_ id: TransferID, _ call: CallID) {
+        func refuse(_ finding: String, _ remedy: String) {
+            self.refuse(
+                call, SubmissionError(code: .notFound, subject: "\(id)", finding: finding, remedy: remedy))
+        }
         guard var transfer = transfers[id] else {
-            return refuse(
-                call,
-                SubmissionError(
-                    code: .notFound, subject: "\(id)", finding: "the host knows no such transfer",
-                    remedy: "To list the transfers: bgtask transfers"))
+            return refuse("the host knows no such transfer", "To list the transfers: bgtask transfers")
         }
-        guard transfer.state != .ended else {
+        switch transfer.state {
+        case .ended:
+            return refuse("the transfer has ended already", "To see how it ended: bgtask transfers")
+        case .finishing:
+            // Too late to cancel: the file could appear in its place after the answer that the transfer has
+            // ended.
             return refuse(
-                call,
-                SubmissionError(
-                    code: .notFound, subject: "\(id)", finding: "the transfer has ended already",
-                    remedy: "To see how it ended: bgtask transfers"))
+                "the transfer is complete, and the host is putting the file into its place",
+                "Wait until 'bgtask transfers' shows its end, then remove the file")
+        case .running: emit(.transfer(.cancel(id)))
+        case .waiting: break
         }
-        // Too late to cancel: the file could appear in its place after the answer that the transfer has
-        // ended.
-        guard transfer.state != .finishing else {
-            return refuse(
-                call,
-                SubmissionError(
-                    code: .notFound, subject: "\(id)",
-                    finding: "the transfer is complete, and the host is putting the file into its place",
-                    remedy: "Wait until 'bgtask transfers' shows its end, then remove the file"))
-        }
-        if transfer.state == .running { emit(.transfer(.cancel(id))) }
         transfer.failure = TransferFailure(.cancelled, "a user cancelled it")
         transfer.conclude(.cancelled, at: now.wall)
         conclude(transfer, call)
@@ -85,6 +69,8 @@ extension HostCore {
             transfer.response = response
             transfer.total = total ?? transfer.total
             put(transfer)
+            // A file that is complete after a crash needs no other request, so its response must be known.
+            if total ?? .max > Self.smallFile { store(.saveTransfer(transfer), .transfer(id)) }
         case .progress(let id, let completed, let total, let received, let sent):
             guard var transfer = transfers[id], transfer.state == .running else { return }
             count(&transfer, received: received, sent: sent)
@@ -93,6 +79,7 @@ extension HostCore {
             put(transfer)
         case .ended(let id, let end, let received, let sent):
             guard var transfer = transfers[id], transfer.state == .running else { return }
+            stoppedTransfers.remove(id)
             count(&transfer, received: received, sent: sent)
             let furthest = transferMarks.removeValue(forKey: id)
             let reached = end.completed ?? transfer.completed
@@ -110,9 +97,9 @@ extension HostCore {
 
     private mutating func follow(_ step: Transfer.Step, _ transfer: Transfer) {
         switch step {
-        case .deliver:
+        case .deliver(let place):
             put(transfer)
-            emit(.transfer(.deliver(transfer)))
+            emit(.transfer(.deliver(transfer.id, to: place)))
         case .wait:
             put(transfer)
             save(transfer)
@@ -129,10 +116,9 @@ extension HostCore {
         guard more > 0 || moreSent > 0 else { return }
         transfer.received += more
         transfer.sent += moreSent
-        let network = conditions.network.value
         transferUse[transfer.request.bundle, default: TransferUse()].add(
-            received: more, sent: moreSent, isMetered: network == .metered || network == .constrained,
-            on: day(of: now.wall))
+            received: more, sent: moreSent, isMetered: isMetered,
+            on: localDay(of: now.wall))
         changedTransferUse.insert(transfer.request.bundle)
     }
 
@@ -145,33 +131,33 @@ extension HostCore {
         for stored in facts.transfers.sorted(by: { $0.id < $1.id }) {
             var transfer = stored
             if transfer.state != .ended { transfer.state = .waiting }
-            for id in transfers.put(transfer, at: now.wall) { forget(id) }
+            for id in transfers.put(transfer, at: now) { forget(id) }
             sessions.note(transfer)
+        }
+        // A row that can't be read may be that of a transfer whose files a newer version can use.
+        if facts.unreadable.isEmpty {
+            emit(.transfer(.sweep(keeping: Set(transfers.all.filter(\.keepsFiles).map(\.id)))))
         }
     }
 
     /// Begins the transfers that may begin, and stops those that may not go on.
     mutating func runTransfers() {
         guard transfers.hasOpen, phase == .serving else { return }
-        for var transfer in transfers.takeOverdue(at: now.wall) {
+        for var transfer in transfers.takeOverdue(at: now.boot) {
             if transfer.state == .running { emit(.transfer(.cancel(transfer.id))) }
             transfer.expire(at: now.wall)
             conclude(transfer)
         }
-        var answers: [TransferBook.Lane: Bool] = [:]
-        func may(_ transfer: Transfer) -> Bool {
-            let lane = TransferBook.Lane(transfer.request)
-            if let answer = answers[lane] { return answer }
-            let answer = !scheduler.holds(transfer.request, at: now)
-            answers[lane] = answer
+        let spent = bundlesOverBudget(at: now)
+        var answers: [TransferBook.Terms: Bool] = [:]
+        func may(_ terms: TransferBook.Terms) -> Bool {
+            if let answer = answers[terms] { return answer }
+            let answer = !spent.contains(terms.bundle) && !scheduler.holds(terms.request, at: now)
+            answers[terms] = answer
             return answer
         }
-        for id in transfers.running.sorted() {
-            guard let transfer = transfers[id], !stoppedTransfers.contains(id), !may(transfer) else {
-                continue
-            }
-            stoppedTransfers.insert(id)
-            emit(.transfer(.cancel(id)))
+        for id in transfers.running.sorted() where !stoppedTransfers.contains(id) {
+            if let transfer = transfers[id], !may(TransferBook.Terms(transfer.request)) { stopTransfer(id) }
         }
         while var transfer = transfers.next(at: now.wall, may) {
             if ask(about: transfer) { continue }
@@ -181,7 +167,38 @@ extension HostCore {
             put(transfer)
             emit(.transfer(.begin(transfer)))
         }
+        // One at a time: a place that becomes free may be enough.
+        if stoppedTransfers.isEmpty, let id = transfers.yielding(may) { stopTransfer(id) }
     }
+
+    private mutating func stopTransfer(_ id: TransferID) {
+        stoppedTransfers.insert(id)
+        emit(.transfer(.cancel(id)))
+    }
+
+    /// Stops all attempts, because the host stops, so that their bytes are counted.
+    mutating func stopTransfers() {
+        guard !transfers.running.isEmpty else { return }
+        transferStop = now.boot + Self.longestTransferStop
+        for id in transfers.running.sorted() where !stoppedTransfers.contains(id) { stopTransfer(id) }
+    }
+
+    /// Whether no attempt is under way in a host that stops, or it has waited for long enough.
+    var haveTransfersStopped: Bool {
+        transfers.running.isEmpty || transferStop.map { $0 <= now.boot } ?? true
+    }
+
+    /// When the host must look at its transfers again, on the wall clock.
+    mutating func transferDate() -> WallTime? {
+        guard phase == .serving else { return nil }
+        let renewal = transfers.hasOpen && !bundlesOverBudget(at: now).isEmpty ? midnight(after: now) : nil
+        return [transfers.nextDate(), renewal].compactMap(\.self).min()
+    }
+
+    /// When the host must look at its transfers again, on CLOCK_BOOTTIME.
+    var transferAlarm: Duration? { phase == .serving ? transfers.nextDeadline : transferStop }
+
+    // MARK: Questions
 
     /// The verdicts about the next attempt of each transfer, oldest first.
     public func explainedTransfers(at now: Moment) -> [ExplainedTransfer] {
@@ -197,26 +214,15 @@ extension HostCore {
         ExplainedTransfer(
             transfer: transfer,
             vetoes: transfer.state == .waiting
-                ? scheduler.verdicts(of: transfer.request, at: now).filter(\.isVeto) : [])
-    }
-
-    /// What the host knows of a bundle.
-    func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
-        var facts = scheduler.facts(of: bundle, at: now)
-        facts.transferredToday = transferUse[bundle].map { $0.days[day(of: now.wall)] ?? TransferBytes() }
-        return facts
-    }
-
-    /// The local day of a time, as days since 1970.
-    private func day(of time: WallTime) -> Int64 {
-        (time.wholeSeconds + (localTimeOffset ?? .zero).components.seconds) / 86_400
+                ? scheduler.verdicts(of: transfer.request, at: now).filter(\.isVeto)
+                    + [budgetVeto(of: transfer.request.bundle, at: now)].compactMap(\.self) : [])
     }
 
     // MARK: Storing
 
     /// Replaces a transfer and publishes its change.
     mutating func put(_ transfer: Transfer) {
-        for id in transfers.put(transfer, at: now.wall) { forget(id) }
+        for id in transfers.put(transfer, at: now) { forget(id) }
         changedSession(of: transfer)
         emit(.publish(.transferChanged(transfer)))
     }
@@ -227,14 +233,18 @@ extension HostCore {
         transfer.keepsPart = sessions.keepsPart(of: ended)
         transferMarks[transfer.id] = nil
         stoppedTransfers.remove(transfer.id)
-        for id in transfers.put(transfer, at: now.wall) { forget(id) }
+        for id in transfers.put(transfer, at: now) { forget(id) }
+        // The files go before the end is durable, because on a full disk it becomes durable only then. If the
+        // host dies in between, the transfer begins again from its first byte.
+        if transfer.outcome == .cancelled, !transfer.keepsFiles { emit(.transfer(.remove(transfer.id))) }
+        answerCancelling(of: transfer)
         let level: LogLine.Level = transfer.outcome == .failed ? .warning : .info
         log(
             level,
             // The whole address can contain a password or a signature.
             "\(transfer.id) \(transfer.outcome?.rawValue ?? ""): \(transfer.request.server)"
                 + (transfer.failure.map { ": \($0.message)" } ?? ""))
-        store(.saveTransfer(transfer), .endTransfer(transfer, call))
+        store(.saveTransfer(transfer), .endTransfer(transfer, call, isRepeated: false))
         saveTransferUse()
     }
 
@@ -243,7 +253,7 @@ extension HostCore {
         saveTransferUse()
     }
 
-    private mutating func saveTransferUse() {
+    mutating func saveTransferUse() {
         for bundle in changedTransferUse.sorted() {
             if let use = transferUse[bundle] {
                 store(.remember(.transferUse(bundle, use)), .fact("the bytes of \(bundle)'s transfers"))
@@ -259,21 +269,19 @@ extension HostCore {
     }
 
     mutating func transferEnded(
-        _ transfer: Transfer, _ call: CallID?, _ result: Result<StoreAnswer, StoreRefusal>
+        _ transfer: Transfer, _ call: CallID?, isRepeated: Bool, _ result: Result<StoreAnswer, StoreRefusal>
     ) {
         if case .failure(let refusal) = result {
             log(.error, "the end of \(transfer.id) could not be stored yet: \(refusal)")
-            if let call { refuse(call, refusal.asSubmissionError) }
-            unsavedTransfers.append(transfer)
+            // The files of a cancelled transfer are gone now, so a full disk may take the next attempt.
+            let mayWait = phase == .serving && !isRepeated
+            if let call, !mayWait { refuse(call, refusal.asSubmissionError) }
+            unsavedTransfers.append(UnsavedTransfer(transfer: transfer, call: mayWait ? call : nil))
             nextRetry = nextRetry ?? now.boot + Self.storeRetryDelay
             return
         }
         emit(.publish(.transferChanged(transfer)))
-        // Without a place of its own, the file stays in the transfer's directory.
-        let isPlaced = transfer.request.file != nil || transfer.request.handover != nil
-        if transfer.outcome != .succeeded || isPlaced, transfer.keepsPart != true {
-            emit(.transfer(.remove(transfer.id)))
-        }
+        if !transfer.keepsFiles { emit(.transfer(.remove(transfer.id))) }
         endedInSession(transfer)
         if let call { answer(call, .transfer(transfer)) }
     }
@@ -282,16 +290,10 @@ extension HostCore {
     mutating func retryTransferEnds() {
         let waiting = unsavedTransfers
         unsavedTransfers = []
-        for transfer in waiting { store(.saveTransfer(transfer), .endTransfer(transfer, nil)) }
+        for unsaved in waiting {
+            store(
+                .saveTransfer(unsaved.transfer),
+                .endTransfer(unsaved.transfer, unsaved.call, isRepeated: true))
+        }
     }
-}
-
-/// How far an attempt was when it began, and which of its bytes are counted.
-struct TransferMark: Sendable {
-    /// The bytes of the file at the beginning.
-    let begun: Int64
-    /// The counted bytes that were received.
-    var received: Int64 = 0
-    /// The counted bytes that were sent.
-    var sent: Int64 = 0
 }

@@ -103,7 +103,9 @@ public struct HostCore: Sendable {
     /// The transfers whose attempts the host has stopped, because the conditions do not permit them.
     var stoppedTransfers: Set<TransferID> = []
     /// The transfers whose end could not be stored yet.
-    var unsavedTransfers: [Transfer] = []
+    var unsavedTransfers: [UnsavedTransfer] = []
+    /// When a host that stops no longer waits for the ends of attempts, on CLOCK_BOOTTIME.
+    var transferStop: Duration?
     var transferUse: [BundleIdentifier: TransferUse] = [:]
     /// The bundles whose transfers have moved bytes since their use was last stored.
     var changedTransferUse: Set<BundleIdentifier> = []
@@ -274,12 +276,13 @@ public struct HostCore: Sendable {
     private mutating func arm() {
         var next = wake
         let sleepEnd = sleepLimit.map { now.boot + max(.zero, $0 - now.monotonic) }
-        next.boot = [wake.boot, nextRetry, launches.deadlines.values.min(), bundles.due, sleepEnd]
-            .compactMap(\.self).min()
+        next.boot = [
+            wake.boot, nextRetry, launches.deadlines.values.min(), bundles.due, sleepEnd, transferAlarm,
+        ]
+        .compactMap(\.self).min()
         // A host that stops fails no requests.
         let overdue = phase == .serving ? requests.firstAppendedDeadline() : nil
-        let transfer = phase == .serving ? transfers.nextTime : nil
-        next.wall = [wake.wall, overdue, transfer].compactMap(\.self).min()
+        next.wall = [wake.wall, overdue, transferDate()].compactMap(\.self).min()
         guard mustArm || next != armed else { return }
         armed = next
         emit(.arm(next))
@@ -324,6 +327,7 @@ public struct HostCore: Sendable {
         log(.notice, count == 0 ? "stopping" : "stopping; waiting for \(count.counted("launch", "launches"))")
         emit(.publish(.hostStopping))
         feed(.shutdown)
+        stopTransfers()
         refuseParked()
     }
 
@@ -355,11 +359,14 @@ public struct HostCore: Sendable {
 
     private mutating func finishIfDrained() {
         letSleepIfDrained()
-        guard phase == .draining, launches.isEmpty, requests.starting.isEmpty else { return }
+        guard phase == .draining, launches.isEmpty, requests.starting.isEmpty, haveTransfersStopped else {
+            return
+        }
         // Failed writes are made one last time. What the store does not accept now is lost with the host.
         phase = .closing
         retryWrites()
         writeBundles()
+        saveTransferUse()
     }
 
     private mutating func endIfClosed() {

@@ -48,7 +48,7 @@ public enum HostEffect: Sendable {
 
     // MARK: Transfers
     /// Begin, stop, finish or forget a transfer; answered by ``HostInput/transfer(_:)``.
-    case transfer(TransferCommand)
+    case transfer(TransferOrder)
 
     // MARK: Callers, followers and the log
     /// Answer a call; each call gets one answer.

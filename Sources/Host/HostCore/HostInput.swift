@@ -246,7 +246,7 @@ public enum MachineAlarmState: Equatable, Sendable {
 }
 
 extension HostInput {
-    /// Whether the input shows that the host is in use: a call, or a report of a launch.
+    /// Whether the input shows that the host is in use: a call, or a report of a launch or a transfer.
     public var isWork: Bool {
         switch self {
         case .call, .launch, .transfer: true

@@ -41,8 +41,8 @@ enum StoreErrand: Sendable {
     case acceptTransfer(Transfer, CallID)
     /// The state of a transfer that goes on.
     case transfer(TransferID)
-    /// The end of a transfer, with the caller that cancelled it.
-    case endTransfer(Transfer, CallID?)
+    /// The end of a transfer, with the caller that cancelled it; repeated if an earlier write of it failed.
+    case endTransfer(Transfer, CallID?, isRepeated: Bool)
     /// A new transfer of a session, with the handler's call that waits for it.
     case beginInSession(Transfer, LaunchID, call: UInt64)
     /// That the delegate of a session has handled the end of a transfer, with the handler's call.

@@ -62,6 +62,10 @@ public struct EffectiveSettings: Equatable, Sendable {
     /// The keys of which one must have signed each manifest, condition and library; without keys, none needs
     /// a signature.
     public var trustedKeys: [PublicKey] = []
+    /// The most bytes that the transfers of one bundle may move on metered networks in a day: 1 GiB.
+    ///
+    /// Our choice: a mobile tariff has a few of them in a month.
+    public var meteredTransfersPerDay = ByteCount.gibibytes(1)
     /// Whether the host records the scheduler's events, for replays and forecasts.
     public var isRecording = true
     /// The maximum size of the recording on the disk.

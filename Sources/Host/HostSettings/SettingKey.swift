@@ -71,7 +71,7 @@ extension SettingKey {
 
     static func size(
         _ name: String, _ target: Target<ByteCount>, _ range: ClosedRange<ByteCount>, _ reason: String,
-        needsRestart: Bool
+        needsRestart: Bool = false
     ) -> Self {
         Self(
             path: parts(name), kind: .size(range), reason: reason, needsRestart: needsRestart,

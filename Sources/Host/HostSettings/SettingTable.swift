@@ -117,6 +117,10 @@ public enum SettingTable {
             "templates.idleTime", \.templateIdleTime, .zero ... .seconds(7 * 86_400),
             "The host unloads a plugin after this time without a launch. Until then, launches need not load it again",
             needsRestart: true),
+        .size(
+            "transfers.meteredPerDay", \.meteredTransfersPerDay, .mebibytes(0) ... .gibibytes(1024),
+            "The bytes that the transfers of one bundle may move on metered networks in a day. Our choice: a mobile tariff has a few GiB in a month"
+        ),
         .bool(
             "recording.enabled", \.isRecording,
             "Whether the host records the events of its scheduler, for replays and forecasts. A recording has no payloads, and only the user of the host can read it",

@@ -126,16 +126,23 @@ struct GroupPool: Sendable {
         // A group that was not empty when it was discarded may be empty now.
         discarded.removeAll { (try? $0.remove()) != nil }
         made += 1
-        do {
-            return try create("\(name)-\(made)", user)
-        } catch {
-            // Another process may have removed the parent group while it was empty.
-            guard !SmallFile.exists(base.path), try base.create() else { throw error }
-            lock = ControlGroupLock(of: base)
-            _ = IsolationProbe.delegate(to: base)
-            return try create("\(name)-\(made)", user)
+        let label = "\(name)-\(made)"
+        for _ in 1..<Self.attempts {
+            do {
+                return try create(label, user)
+            } catch {
+                // Another process may have removed the parent group while it was empty, and may do so again
+                // before the lock is in place.
+                guard try base.create() else { throw error }
+                lock = ControlGroupLock(of: base)
+                _ = IsolationProbe.delegate(to: base)
+            }
         }
+        return try create(label, user)
     }
+
+    /// How often the pool tries to make a group whose parent is being removed: our choice.
+    private static let attempts = 4
 
     /// Returns a group to the pool; it must be empty, and no process in it may have been killed.
     mutating func release(_ group: ControlGroup) {

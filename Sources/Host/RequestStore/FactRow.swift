@@ -34,7 +34,7 @@ enum FactRow {
         case .pause(let pause):
             try set(pauseKey, pause.map { try StoredJSON.text(of: StoredPause($0)) }, in: db)
         case .transferUse(let bundle, let use):
-            try set(Key.transferUse.text(of: bundle), StoredJSON.text(of: use), in: db)
+            try set(Key.transferUse.text(of: bundle), StoredJSON.text(of: StoredTransferUse(use)), in: db)
         case .directoryRenamed(let bundle): try set(Key.directory.text(of: bundle), nil, in: db)
         }
     }
@@ -89,7 +89,7 @@ enum FactRow {
         case .launchedApp: facts.launchedApps[bundle] = value
         case .advice: facts.advice[bundle] = try StoredJSON.decode(StoredAdvice.self, from: value).advice
         case .transferUse:
-            facts.transferUse[bundle] = try StoredJSON.decode(TransferUse.self, from: value)
+            facts.transferUse[bundle] = try StoredJSON.decode(StoredTransferUse.self, from: value).use
         case .directory:
             guard Int(value) != nil else {
                 throw StoredColumnError(

@@ -16,7 +16,8 @@ enum TransferRow {
         ).execute(arguments: [
             transfer.id.rawValue, transfer.request.bundle.rawValue,
             transfer.request.session.map(StoredText.encode), transfer.state.rawValue,
-            transfer.endedAt?.milliseconds, StoredText.encode(try StoredJSON.text(of: transfer)),
+            transfer.endedAt?.milliseconds,
+            StoredText.encode(try StoredJSON.text(of: StoredTransfer(transfer))),
         ])
     }
 
@@ -31,7 +32,7 @@ enum TransferRow {
         for row in try Row.fetchAll(db, sql: "SELECT id, record FROM transfers ORDER BY id") {
             do {
                 let text = try StoredText.decode(row, "record")
-                facts.transfers.append(try StoredJSON.decode(Transfer.self, from: text))
+                facts.transfers.append(try StoredJSON.decode(StoredTransfer.self, from: text).transfer)
             } catch {
                 let id: Int64 = row["id"]
                 facts.unreadable.append(

@@ -27,10 +27,13 @@ extension Scheduler {
         guard let identifier = try? TaskIdentifier("transfer") else { return [] }
         var submission = TaskSubmission(identifier: identifier, origin: .client)
         submission.earliestBeginDate = transfer.earliestBeginDate
-        let request = TaskRequest(
-            id: RequestID(rawValue: 0), submission: submission, bundle: transfer.bundle,
-            kind: transfer.isDiscretionary ? .processing : .continuedProcessing, submittedAt: now.wall,
-            attempt: 1, notBefore: nil, deadline: now.wall)
+        func request(_ kind: TaskKind) -> TaskRequest {
+            TaskRequest(
+                id: RequestID(rawValue: 0), submission: submission, bundle: transfer.bundle, kind: kind,
+                submittedAt: now.wall, attempt: 1, notBefore: nil, deadline: now.wall)
+        }
+        let deferrable = request(.processing)
+        let urgent = transfer.isDiscretionary ? deferrable : request(.continuedProcessing)
         let isFree = transfer.isDiscretionary || !transfer.allowsMetered
         let needs = Needs(
             externalPower: transfer.isDiscretionary, network: isFree ? .unmetered : .any, gpu: false,
@@ -41,7 +44,9 @@ extension Scheduler {
             let isDeferrable =
                 transfer.isDiscretionary || (policy is Network && !transfer.allowsConstrained)
             let subject = Subject(
-                request: request, needs: needs, bundle: bundle, isDiscretionary: isDeferrable,
+                // Continued tasks ignore the date.
+                request: policy is EarliestBeginDate ? deferrable : urgent, needs: needs, bundle: bundle,
+                isDiscretionary: isDeferrable,
                 isRunning: false, isTelling: isTelling)
             return (policy, policy.answer(for: subject, in: situation, at: now))
         }

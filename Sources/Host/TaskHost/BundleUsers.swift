@@ -67,7 +67,8 @@ struct Unprepared: Error {
         Unprepared(
             finding:
                 "all \(range.count) users of 'isolation.users' (\(range.lowerBound)-\(range.upperBound)) are taken "
-                + "by data directories of other bundles, or are accounts of this machine",
+                + "by data directories of other bundles and by the program that makes transfers, or are accounts "
+                + "of this machine",
             remedy:
                 "Set 'isolation.users' to more users, or remove directories of bundles that are gone from "
                 + "\(data), and restart the host")

@@ -58,7 +58,9 @@ final class HostWorker: Sendable {
     /// - Parameter range: The numbers of the users.
     /// - Throws: The system call that failed.
     func giveUsers(from range: ClosedRange<UInt32>) throws(SystemCallError) {
-        let known = BundleUsers(range: range, owners: try directories.dataOwners())
+        var owners = try directories.dataOwners()
+        owners[Self.transfersName] = DirectoryTree.owner(of: directories.transfers)
+        let known = BundleUsers(range: range, owners: owners)
         users.withLock { $0 = known }
     }
 
@@ -274,9 +276,28 @@ final class HostWorker: Sendable {
 
     /// The user of a bundle; `nil` if its tasks run as the host's user.
     private func user(of bundle: BundleIdentifier) throws(Unprepared) -> UInt32? {
+        try user(named: StateDirectories.name(of: bundle))
+    }
+
+    /// The name of the program that makes transfers, which no bundle's directory has.
+    private static let transfersName = "@@transfers"
+
+    /// The user of the program that makes transfers; `nil` if it runs as the host's user.
+    func userOfTransfers() -> UInt32? {
+        do {
+            return try user(named: Self.transfersName)
+        } catch {
+            inbox.put(
+                .workFailed(
+                    "the program that makes transfers has no user of its own: \(error.finding)", nil))
+            return nil
+        }
+    }
+
+    private func user(named name: String) throws(Unprepared) -> UInt32? {
         let found: (user: UInt32?, range: ClosedRange<UInt32>)? = users.withLock { users in
             guard let range = users?.range else { return nil }
-            let user = users?.user(of: StateDirectories.name(of: bundle)) {
+            let user = users?.user(of: name) {
                 PeerCredentials.name(ofUser: $0) != nil
             }
             return (user, range)

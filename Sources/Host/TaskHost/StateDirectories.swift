@@ -35,7 +35,10 @@ struct StateDirectories: Sendable {
             try check(transferProgram, called: "the program that makes transfers")
         }
         try check(root)
-        for path in try Self.entries(of: root) where path != "\(root)/apps" { try check(path) }
+        // The transfers belong to a user of their own, and the host believes only complete files in them.
+        for path in try Self.entries(of: root) where path != "\(root)/apps" && path != transfers {
+            try check(path)
+        }
         for copy in try Self.entries(of: "\(root)/libraries") {
             try check(copy)
             for path in try Self.entries(of: copy) { try check(path) }
@@ -90,9 +93,18 @@ struct StateDirectories: Sendable {
     ///   - user: The bundle's user, who becomes the owner; `nil` if its tasks run as the host's user.
     /// - Throws: The system call that failed.
     func makeData(of bundle: BundleIdentifier, for user: UInt32?) throws(SystemCallError) {
-        let path = data(of: bundle)
+        if user != nil { try makePassage("\(root)/data") }
+        try make(data(of: bundle), for: user)
+    }
+
+    /// Creates the directory of the transfers if it is missing, and changes its owner likewise.
+    ///
+    /// - Parameter user: The user of the program that makes transfers; `nil` if it is the host's.
+    /// - Throws: The system call that failed.
+    func makeTransfers(for user: UInt32?) throws(SystemCallError) { try make(transfers, for: user) }
+
+    private func make(_ path: String, for user: UInt32?) throws(SystemCallError) {
         if let user {
-            try makePassage("\(root)/data")
             try DirectoryTree.make(path, owner: user, group: user)
         } else {
             try DirectoryTree.make(path)

@@ -28,6 +28,9 @@ extension TaskHost {
         settingsFiles.latest.effective.isolationRequirement == .full
     }
 
+    /// The transfers that the host makes.
+    public nonisolated var transfers: HostTransfers { HostTransfers(host: self) }
+
     // MARK: Changes
 
     /// Accepts a request of a process, which is durable when the function returns.
@@ -51,35 +54,6 @@ extension TaskHost {
     /// Cancels pending requests, and asks launches under way to stop.
     public func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation {
         try await ask(.cancel(target)).value { if case .cancelled(let found) = $0 { found } else { nil } }
-    }
-
-    /// Makes a transfer, which is durable when the function returns.
-    public func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
-        try await ask(.transfer(request)).value {
-            if case .transfer(let transfer) = $0 { transfer } else { nil }
-        }
-    }
-
-    /// Cancels a transfer.
-    public func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
-        try await ask(.cancelTransfer(id)).value {
-            if case .transfer(let transfer) = $0 { transfer } else { nil }
-        }
-    }
-
-    /// The transfers, oldest first, and why those that wait do.
-    public func transfers() async throws(SubmissionError) -> [ExplainedTransfer] {
-        await untilBegun()
-        return core.explainedTransfers(at: moments.now())
-    }
-
-    /// One transfer.
-    public func transfer(_ id: TransferID) async throws(SubmissionError) -> ExplainedTransfer {
-        await untilBegun()
-        if let found = core.explainedTransfer(id, at: moments.now()) { return found }
-        throw SubmissionError(
-            code: .notFound, subject: "\(id)", finding: "the host knows no such transfer",
-            remedy: "To list the transfers: bgtask transfers")
     }
 
     /// Starts a task at once; only the policies Permission, SystemSleep, OneLaunchPerIdentifier and Conflicts
@@ -216,15 +190,7 @@ extension TaskHost {
     /// Updates stored records of launches under way, from memory and with a new measurement.
     private func current(_ stored: [LaunchRecord]) async -> [LaunchRecord] {
         let usage = core.isRunning(anyOf: stored) ? await launcher.usage() : [:]
-        return stored.map { stored in
-            var record = core.current(stored)
-            if record.state != .ended, let usage = usage[record.id] {
-                record.cpuTime = usage.cpuTime
-                record.cpuIsLowerBound = usage.cpuIsLowerBound
-                record.peakMemory = usage.peakMemory
-            }
-            return record
-        }
+        return stored.map { core.current($0).measured(usage[$0.id]) }
     }
 
     /// All bundles that are installed or have a stored state, ordered by name.

@@ -71,11 +71,9 @@ public actor TaskHost: Service {
         let log = HostLog(logger: logger, moments: moments)
         let configuration = try configuration.prepared(log)
         let directories = StateDirectories(root: configuration.stateDirectory)
-        for warning in try directories.checkTrust(
-            runner: configuration.runnerPath, transferProgram: configuration.transferPath)
-        {
-            log.append(.warning, warning)
-        }
+        try directories.checkTrust(
+            runner: configuration.runnerPath, transferProgram: configuration.transferPath
+        ).forEach { log.append(.warning, $0) }
         (self.configuration, self.moments, self.log) = (configuration, moments, log)
         (self.directories, settingsFiles) = (directories, settings)
         let store = try SQLiteRequestStore.open(
@@ -92,8 +90,7 @@ public actor TaskHost: Service {
         launcher = TaskLauncher(configuration: configuration.launching(moments, log), on: loop) {
             inbox.put(.launch($0))
         }
-        transferDesk = TransferDesk(
-            configuration: configuration, directories: directories, log: log, inbox: inbox)
+        transferDesk = TransferDesk(configuration: configuration, log: log, inbox: inbox)
         timer = try WakeTimer()
         worker = HostWorker(
             configuration: configuration, directories: directories, registry: registry, sensors: sensors,
@@ -115,7 +112,11 @@ public actor TaskHost: Service {
         // No task of an earlier host runs any more.
         worker.removeInBackground(try directories.setTemporaryAside())
         if let users = launcher.processes.users { try worker.giveUsers(from: users) }
-        let beginning = try await beginningReader.read()
+        let beginning = try await BeginningReader(
+            configuration: configuration, settingsFiles: settingsFiles, moments: moments, log: log,
+            store: store, registry: registry, sensors: sensors, directories: directories,
+            isolation: launcher.isolation
+        ).read()
         localTime = KnownLocalTime(beginning.localTimeChanges)
         // The list must be read before the recorder adds a new file.
         let recordings =
@@ -123,7 +124,7 @@ public actor TaskHost: Service {
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
-        transferDesk.begin(layers: launcher.isolation.sandbox)
+        transferDesk.begin(layers: launcher.isolation.sandbox, user: worker.userOfTransfers())
         inbox.open(with: .begin(beginning))
         takeIn()
         calls.admit()
@@ -344,12 +345,5 @@ public actor TaskHost: Service {
         let stream = clients.takeStream(of: call)
         if case .refused(let error) = answer { throw error }
         return stream ?? AsyncStream { $0.finish() }
-    }
-
-    private var beginningReader: BeginningReader {
-        BeginningReader(
-            configuration: configuration, settingsFiles: settingsFiles, moments: moments, log: log,
-            store: store, registry: registry, sensors: sensors, directories: directories,
-            isolation: launcher.isolation)
     }
 }

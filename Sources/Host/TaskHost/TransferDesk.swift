@@ -7,63 +7,129 @@ import Transferring
 
 /// Performs the core's orders about transfers, away from the host's thread.
 ///
-/// Files are put into their places several at a time, because each waits for the disk, and copying a large
-/// one takes long.
+/// Files are linked into their places together: those that become complete during a sync of the disk share
+/// the next one. Copies to other file systems are made several at a time.
 final class TransferDesk: Sendable {
     private let configuration: HostConfiguration
     private let directories: StateDirectories
     private let log: HostLog
     private let inbox: Inbox
     private let ordering = DispatchQueue(label: "bgtask.host.transfers")
+    private let linking = DispatchQueue(label: "bgtask.host.linking")
+    private let complete = Mutex<[CompleteFile]>([])
     private let delivering = DispatchQueue(label: "bgtask.host.delivering", attributes: .concurrent)
-    private let program = Mutex<TransferProgram?>(nil)
+    private let parts = Mutex<(program: TransferProgram, files: TransferFiles)?>(nil)
 
     /// Creates a desk that puts reports into an inbox; it starts nothing.
-    init(configuration: HostConfiguration, directories: StateDirectories, log: HostLog, inbox: Inbox) {
+    init(configuration: HostConfiguration, log: HostLog, inbox: Inbox) {
         self.configuration = configuration
-        self.directories = directories
+        directories = StateDirectories(root: configuration.stateDirectory)
         self.log = log
         self.inbox = inbox
     }
 
-    /// Learns which layers of the sandbox this machine has; orders may come afterwards.
-    func begin(layers: Set<SandboxLayer>) {
+    /// Learns which layers of the sandbox this machine has, and as whom the program runs; orders may come
+    /// afterwards.
+    ///
+    /// - Parameters:
+    ///   - layers: The layers.
+    ///   - user: The number of the program's user; `nil` means the host's own.
+    func begin(layers: Set<SandboxLayer>, user: UInt32?) {
         if !ProcessFacts.isExecutable(configuration.transferPath) {
             log.append(
                 .warning,
                 "\(configuration.transferPath) is missing, so the host can't make transfers. Install it beside "
                     + "bgtask-runner, from the same version")
         }
+        let files = TransferFiles(
+            root: directories.transfers, user: user,
+            dataDirectory: { [directories] in directories.data(of: $0) })
+        do {
+            try directories.makeTransfers(for: user)
+        } catch {
+            log.append(.warning, "the directory of the transfers can't be used: \(error)")
+        }
         let program = TransferProgram(
             configuration: TransferProgram.Configuration(
-                programPath: configuration.transferPath, directory: directories.transfers, layers: layers,
-                dataDirectory: { [directories] in directories.data(of: $0) }),
+                programPath: configuration.transferPath, layers: layers),
+            files: files,
             report: { [inbox] in inbox.put(.transfer($0)) },
             problem: { [log] in log.append(.warning, $0) })
-        self.program.withLock { $0 = program }
+        parts.withLock { $0 = (program, files) }
     }
 
     /// Performs an order; its result comes as an input.
-    func perform(_ command: TransferCommand) {
-        guard let program = program.withLock(\.self) else { return }
-        switch command {
+    func perform(_ order: TransferOrder) {
+        guard let (program, files) = parts.withLock(\.self) else { return }
+        switch order {
         case .begin(let transfer): ordering.async { program.begin(transfer) }
         case .cancel(let id): ordering.async { program.cancel(id) }
-        case .move(let id, let other): ordering.async { program.move(id, to: other) }
-        case .discard(let transfer): delivering.async { program.discard(transfer) }
-        case .deliver(let transfer): delivering.async { program.deliver(transfer) }
-        // A removal passes both queues, so that it comes after a begin and a delivery of the same transfer: a
-        // begin creates the directory that the removal removes.
-        case .remove(let id): ordering.async { [delivering] in delivering.async { program.remove(id) } }
+        case .deliver(let id, .handover(let bundle, let name)):
+            delivering.async { [inbox] in
+                inbox.put(.transfer(.delivered(id, files.handOver(id, to: bundle, as: name))))
+            }
+        case .deliver(let id, .path(let place)):
+            complete.withLock { $0.append(CompleteFile(id: id, place: place)) }
+            linking.async { self.deliver(files) }
+        // Behind the orders of the same transfer, because a begin creates the directory.
+        case .remove(let id): ordering.async { self.delivering.async { self.remove(id, files) } }
+        // Before the begin of the other transfer, which continues from these bytes.
+        case .move(let id, let other): ordering.async { self.move(id, to: other, files) }
+        case .discard(let transfer): delivering.async { files.discard(transfer) }
+        // Before the first begin, whose directory would be removed, too.
+        case .sweep(let kept): ordering.async { self.sweep(files, keeping: kept) }
+        }
+    }
+
+    /// Puts all complete files that wait into their places, with one sync for those of one directory.
+    private func deliver(_ files: TransferFiles) {
+        let batch = complete.withLock { complete in
+            defer { complete = [] }
+            return complete
+        }
+        guard !batch.isEmpty else { return }
+        let (delivered, distant) = files.link(batch)
+        inbox.put(contentsOf: delivered.map { .transfer(.delivered($0.id, $0.problem)) })
+        // To another file system, each is copied, which takes long.
+        for file in distant {
+            delivering.async { [inbox] in
+                inbox.put(.transfer(.delivered(file.id, files.copy(file))))
+            }
+        }
+    }
+
+    private func remove(_ id: TransferID, _ files: TransferFiles) {
+        do {
+            try files.remove(id)
+        } catch {
+            log.append(.warning, "the files of \(id) could not be removed: \(error)")
+        }
+    }
+
+    private func move(_ id: TransferID, to other: TransferID, _ files: TransferFiles) {
+        do {
+            try files.move(id, to: other)
+        } catch {
+            log.append(.warning, "\(other) begins again, because the bytes of \(id) are gone: \(error)")
+        }
+    }
+
+    private func sweep(_ files: TransferFiles, keeping kept: Set<TransferID>) {
+        do {
+            for id in try files.sweep(keeping: kept) {
+                log.append(.info, "removed the files of \(id), which an earlier host left")
+            }
+        } catch {
+            log.append(.warning, "the files of ended transfers could not be removed: \(error)")
         }
     }
 
     /// The CPU time that the program has used.
-    var cpuTime: Duration { program.withLock(\.self)?.cpuTime ?? .zero }
+    var cpuTime: Duration { parts.withLock(\.self)?.program.cpuTime ?? .zero }
 
     /// Ends the program; its transfers go on when the host has started again.
     func shutDown() {
-        guard let program = program.withLock(\.self) else { return }
+        guard let program = parts.withLock(\.self)?.program else { return }
         ordering.async { program.shutDown() }
     }
 }

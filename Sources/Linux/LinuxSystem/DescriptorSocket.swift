@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import TaskModel
 
 /// One end of a stream socket pair that can also receive file descriptors.
 public final class DescriptorSocket: Sendable {
@@ -39,6 +40,19 @@ public final class DescriptorSocket: Sendable {
             lx_receive(descriptor, buffer.baseAddress, buffer.count, &descriptors, 15, &count)
         }
         return (received, Array(descriptors.prefix(Int(count))))
+    }
+
+    /// Limits how long ``receive(into:)`` waits; it then throws an error that ``SystemCallError/isTimeout``
+    /// recognises.
+    ///
+    /// - Parameter limit: The longest wait, at least 1 ms.
+    /// - Throws: The `setsockopt` that failed.
+    public func setReceiveTimeout(_ limit: Duration) throws(SystemCallError) {
+        let milliseconds = max(1, limit.wholeMilliseconds)
+        var time = timeval(tv_sec: Int(milliseconds / 1000), tv_usec: Int(milliseconds % 1000) * 1000)
+        try retryingOnInterrupt("setsockopt", "SO_RCVTIMEO") {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
     }
 
     /// Sends as many bytes as possible without waiting.

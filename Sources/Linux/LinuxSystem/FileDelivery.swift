@@ -4,8 +4,8 @@ import Glibc
 public enum FileDelivery {
     /// Puts a file into its place: durable, and never visible in part.
     ///
-    /// The source stays, and gets the mode 0644. A file or link that is there already is replaced. If both
-    /// places are on one file system, no byte is copied.
+    /// The source stays, and gets the mode 0644 and this process's user. A file or link that is there already
+    /// is replaced. If both places are on one file system, no byte is copied.
     ///
     /// - Parameters:
     ///   - source: A file whose contents are durable.
@@ -16,26 +16,43 @@ public enum FileDelivery {
     public static func put(
         _ source: String, at place: String, mark: String
     ) throws(SystemCallError) {
+        guard let directory = try deliver(source, at: place, mark: mark, mayCopy: true) else { return }
+        try syncDirectory(directory)
+    }
+
+    /// Does the same as ``put(_:at:mark:)`` without copying; the file is durable after ``sync(_:)``.
+    ///
+    /// - Returns: The directory to sync; `nil` if the place is on another file system, and nothing was done.
+    /// - Throws: As ``put(_:at:mark:)``.
+    public static func link(
+        _ source: String, at place: String, mark: String
+    ) throws(SystemCallError) -> String? {
+        try deliver(source, at: place, mark: mark, mayCopy: false)
+    }
+
+    /// Makes the names in a directory durable.
+    ///
+    /// - Throws: The system call that failed.
+    public static func sync(_ directory: String) throws(SystemCallError) { try syncDirectory(directory) }
+
+    private static func deliver(
+        _ source: String, at place: String, mark: String, mayCopy: Bool
+    ) throws(SystemCallError) -> String? {
         let parent = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
         let directory = parent.isEmpty ? "/" : parent
         guard canPut(at: place) else { throw SystemCallError(call: "rename", subject: place, code: EEXIST) }
-        let file = OwnedDescriptor(
-            taking: try retryingOnInterrupt("open", source) {
-                open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            })
-        let number = file.rawValue
+        let file = try openOwned(source)
+        let opened = file.rawValue
         var status = stat()
-        try retryingOnInterrupt("fstat", source) { fstat(number, &status) }
-        // The mode is set by the descriptor and not by the path: a process that may write the directory could
-        // have put a link to another file there meanwhile.
-        try retryingOnInterrupt("fchmod", source) { fchmod(number, 0o644) }
+        try retryingOnInterrupt("fstat", source) { fstat(opened, &status) }
         // The inode is part of the name, because another host could deliver a file with the same mark to the
         // same directory.
         let temporary = "\(directory)/.bgtask-\(mark)-\(status.st_ino)"
         // A file with this name was left by a host that died.
         _ = unlink(temporary)
         do throws(SystemCallError) {
-            if link(source, temporary) != 0 {
+            if !link(file, in: AT_FDCWD, as: temporary) {
+                if !mayCopy { return nil }
                 let copied = OwnedDescriptor(
                     taking: try retryingOnInterrupt("open", temporary) {
                         open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -49,7 +66,48 @@ public enum FileDelivery {
             _ = unlink(temporary)
             throw error
         }
-        try syncDirectory(directory)
+        return directory
+    }
+
+    /// Opens a complete file of a transfer, and gives it to its new owner.
+    ///
+    /// - Parameters:
+    ///   - source: The path, in a directory that another user may be able to write.
+    ///   - owner: The new owner.
+    ///   - group: The new group.
+    ///   - mode: The new permissions.
+    /// - Returns: The file, open to read.
+    /// - Throws: The call that failed; `EINVAL` for anything but a regular file, and for one that has another
+    ///   owner and a further name.
+    static func openOwned(
+        _ source: String, owner: uid_t = geteuid(), group: gid_t = getegid(), mode: mode_t = 0o644
+    ) throws(SystemCallError) -> OwnedDescriptor {
+        let file = OwnedDescriptor(
+            taking: try retryingOnInterrupt("open", source) {
+                open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            })
+        let number = file.rawValue
+        var status = stat()
+        try retryingOnInterrupt("fstat", source) { fstat(number, &status) }
+        // The user of the program that wrote the file could have linked another one here.
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == owner || status.st_nlink == 1 else {
+            throw SystemCallError(call: "open", subject: source, code: EINVAL)
+        }
+        // The owner and the mode are set by the descriptor and not by the path: a process that may write the
+        // directory could have put a link to another file there meanwhile.
+        if status.st_uid != owner {
+            try retryingOnInterrupt("fchown", source) { fchown(number, owner, group) }
+        }
+        try retryingOnInterrupt("fchmod", source) { fchmod(number, mode) }
+        return file
+    }
+
+    /// Gives an open file another name, by its descriptor and not by its name, behind which another file
+    /// could be by now.
+    ///
+    /// - Returns: Whether that succeeded.
+    static func link(_ file: borrowing OwnedDescriptor, in directory: CInt, as name: String) -> Bool {
+        linkat(AT_FDCWD, "/proc/self/fd/\(file.rawValue)", directory, name, AT_SYMLINK_FOLLOW) == 0
     }
 
     /// Whether a file may appear in this place: nothing is there, or a file or link, which

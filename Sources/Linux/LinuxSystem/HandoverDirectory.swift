@@ -43,22 +43,18 @@ public struct HandoverDirectory: ~Copyable {
     /// Puts a complete file into the directory, where it belongs to the owner of the data directory.
     ///
     /// - Parameters:
-    ///   - source: A file whose contents are durable; only the host can reach it. It stays.
+    ///   - source: A file whose contents are durable, in a directory of the host or of the program that makes
+    ///     transfers. It stays, and gets the new owner, too.
     ///   - name: The name of the new file, without `/`; a file that is there is replaced.
     /// - Throws: The call that failed.
     public func put(_ source: String, as name: String) throws(SystemCallError) {
         try check(name)
-        let file = OwnedDescriptor(
-            taking: try retryingOnInterrupt("open", source) {
-                Glibc.open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            })
-        let (number, folder) = (file.rawValue, directory.rawValue)
-        try retryingOnInterrupt("fchmod", source) { fchmod(number, 0o600) }
-        if geteuid() == 0 { try retryingOnInterrupt("fchown", source) { fchown(number, owner, group) } }
+        let file = try FileDelivery.openOwned(source, owner: owner, group: group, mode: 0o600)
+        let folder = directory.rawValue
         let temporary = ".\(name).new"
         _ = unlinkat(folder, temporary, 0)
         do throws(SystemCallError) {
-            if linkat(AT_FDCWD, source, folder, temporary, 0) != 0 {
+            if !FileDelivery.link(file, in: folder, as: temporary) {
                 let copy = OwnedDescriptor(
                     taking: try retryingOnInterrupt("open", path) {
                         openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

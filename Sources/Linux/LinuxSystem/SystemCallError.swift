@@ -27,6 +27,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// the same call can succeed later.
     public var isShortage: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT].contains(code) }
 
+    /// Whether a wait on a socket took longer than its limit.
+    public var isTimeout: Bool { code == EAGAIN || code == EWOULDBLOCK }
+
     /// Whether the file system is full, or the quota of the user is used up.
     public var isFullDisk: Bool { code == ENOSPC || code == EDQUOT }
 

@@ -1,39 +1,5 @@
-/// The store's number of a transfer, such as `T17`.
-public struct TransferID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
-    /// The store's number, from 1.
-    public let rawValue: Int64
-
-    /// Makes an id from the store's number.
-    public init(rawValue: Int64) { self.rawValue = rawValue }
-
-    /// Parses text such as `T17`; returns `nil` for anything else.
-    public init?(_ text: String) {
-        guard text.hasPrefix("T"), let number = Int64(text.dropFirst()), number > 0 else { return nil }
-        rawValue = number
-    }
-
-    /// Decodes text such as `T17`.
-    public init(from decoder: any Decoder) throws {
-        let text = try String(from: decoder)
-        guard let id = Self(text) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "\(text) is not a transfer"))
-        }
-        self = id
-    }
-
-    /// Encodes the text.
-    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
-
-    /// The form `T17`.
-    public var description: String { "T\(rawValue)" }
-
-    /// Orders by age: a smaller number was accepted earlier.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
 /// A request for a transfer that the host makes, whatever happens to its client.
-public struct TransferRequest: Equatable, Sendable, Codable {
+public struct TransferRequest: Equatable, Sendable {
     /// The direction of a transfer.
     public enum Direction: String, Sendable, Codable, CaseIterable {
         /// From the server into a file.
@@ -101,6 +67,11 @@ public struct TransferRequest: Equatable, Sendable, Codable {
     /// Our choice: a server that is down for a day is asked about 100 times.
     public static let longestRetryDelay = Duration.seconds(900)
 
+    /// The shortest first wait between two attempts: 10 ms.
+    ///
+    /// Our choice: a server that fails at once then gets at most 100 requests a second.
+    public static let shortestRetryDelay = Duration.milliseconds(10)
+
     /// Creates an immediate transfer with the standard limits.
     public init(bundle: BundleIdentifier, direction: Direction, url: String) {
         self.bundle = bundle
@@ -115,6 +86,17 @@ public struct TransferRequest: Equatable, Sendable, Codable {
         let authority = url[begin...].prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
         return host.lowercased()
+    }
+
+    /// The address without the name and the password of a user, for people and listings.
+    public var publicURL: String { Self.withoutUser(url) }
+
+    /// An address without the name and the password of a user.
+    public static func withoutUser(_ url: String) -> String {
+        guard let begin = url.firstRange(of: "://")?.upperBound else { return url }
+        let authority = url[begin...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        return url[..<begin] + "***" + url[at...]
     }
 
     /// What is wrong with the request, and what to write instead; `nil` if nothing is.
@@ -153,8 +135,14 @@ public struct TransferRequest: Equatable, Sendable, Codable {
             return ("an upload needs a file", "Name the file to send")
         }
         if let file, !file.hasPrefix("/") { return ("'\(file)' is not an absolute path", "Begin it with /") }
-        if stallLimit <= .zero || resourceLimit <= .zero || retryDelay < .zero {
+        if stallLimit <= .zero || resourceLimit <= .zero {
             return ("a limit of time is not positive", "Give a longer time")
+        }
+        if retryDelay < Self.shortestRetryDelay {
+            return (
+                "the wait between two attempts is shorter than 10 ms",
+                "Give a longer one, so that a server that fails is not asked without a pause"
+            )
         }
         return nil
     }

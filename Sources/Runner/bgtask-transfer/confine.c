@@ -27,8 +27,9 @@ static bool forbid_processes(char *finding, size_t size) {
     return result == 0 || sandbox_refused("the filter against new processes", finding, size);
 }
 
-bool confine(unsigned layers, char *directory, char *finding, size_t size) {
+bool confine(unsigned layers, uint32_t user, char *directory, char *finding, size_t size) {
     struct sandbox sandbox = {.layers = layers,
+                              .user = user,
                               .write = {.items = &directory, .count = 1},
                               .network = NETWORK_ALL,
                               .observe = OBSERVE_NONE,

@@ -1,6 +1,6 @@
 #include "fetch.h"
-#include "answer.h"
 #include "partial.h"
+#include "response.h"
 #include "sync.h"
 
 #include <errno.h>
@@ -24,57 +24,58 @@ static void note_byte(struct transfer *transfer) {
 
 /* Forgets the file, if that is possible. */
 static bool discard(struct transfer *transfer) {
-    sync_settle(transfer);
+    sync_forbid(transfer);
     if (partial_discard(&transfer->partial))
         return true;
-    transfer_fail(transfer, RESULT_NETWORK, "the unfinished file can't be emptied: %s", strerror(errno));
+    transfer_fail(transfer, END_FAULTY, "the unfinished file can't be emptied: %s", strerror(errno));
     return false;
 }
 
 /* Whether a 206 continues the file at hand. */
 static bool continues(const struct transfer *transfer) {
-    const struct answer *answer = &transfer->answer;
+    const struct response *response = &transfer->response;
     const struct partial *partial = &transfer->partial;
-    if (transfer->resumed_from == 0 || answer->first != transfer->resumed_from)
+    if (transfer->resumed_from == 0 || response->first != transfer->resumed_from)
         return false;
-    if (partial->total >= 0 && answer->total >= 0 && answer->total != partial->total)
+    if (partial->total >= 0 && response->total >= 0 && response->total != partial->total)
         return false;
     // A server that ignores If-Range sends the part of any version.
-    if (partial->etag[0] != '\0' && strcmp(partial->etag, answer->etag) != 0)
+    if (partial->etag[0] != '\0' && strcmp(partial->etag, response->etag) != 0)
         return false;
-    if (partial->etag[0] == '\0' && answer->modified[0] != '\0' &&
-        strcmp(partial->modified, answer->modified) != 0)
+    if (partial->etag[0] == '\0' && response->modified[0] != '\0' &&
+        strcmp(partial->modified, response->modified) != 0)
         return false;
-    return answer->length < 0 || answer->total < 0 || answer->first + answer->length == answer->total;
+    return response->length < 0 || response->total < 0 ||
+           response->first + response->length == response->total;
 }
 
 /* Handles the end of the header lines of a response that is not a redirect: decides where its body goes. */
-static bool accept_answer(struct transfer *transfer) {
-    const struct answer *answer = &transfer->answer;
+static bool accept_response(struct transfer *transfer) {
+    const struct response *response = &transfer->response;
     struct partial *partial = &transfer->partial;
-    if (transfer->is_upload || !answer_is_success(answer)) {
+    if (transfer->is_upload || !response_is_success(response)) {
         // The bytes so far can't be the beginning of another length.
-        if (answer->status == 416 && transfer->resumed_from > 0)
+        if (response->status == 416 && transfer->resumed_from > 0)
             transfer->must_restart = true;
         return !transfer->must_restart;
     }
-    if (answer->status == 206) {
+    if (response->status == 206) {
         if (continues(transfer)) {
             if (partial->total < 0)
-                partial->total = answer->total;
+                partial->total = response->total;
             return true;
         }
         transfer->must_restart = transfer->resumed_from > 0;
         if (!transfer->must_restart)
-            transfer_fail(transfer, RESULT_NETWORK,
+            transfer_fail(transfer, END_FAULTY,
                           "the server sent a part of the file, although the request was for all of it");
         return false;
     }
     if (partial->size > 0 && !discard(transfer))
         return false;
-    partial->total = answer->length;
-    memcpy(partial->etag, answer->etag, sizeof(partial->etag));
-    memcpy(partial->modified, answer->modified, sizeof(partial->modified));
+    partial->total = response->length;
+    memcpy(partial->etag, response->etag, sizeof(partial->etag));
+    memcpy(partial->modified, response->modified, sizeof(partial->modified));
     return true;
 }
 
@@ -83,16 +84,16 @@ static size_t on_header(char *line, size_t one, size_t length, void *context) {
     (void)one;
     note_byte(transfer);
     // Lines after the body (trailers) say nothing about the file.
-    if (transfer->answer.is_complete && (length < 5 || strncmp(line, "HTTP/", 5) != 0))
+    if (transfer->response.is_complete && (length < 5 || strncmp(line, "HTTP/", 5) != 0))
         return length;
-    const char *violation = answer_line(&transfer->answer, line, length);
+    const char *violation = response_line(&transfer->response, line, length);
     if (violation != NULL) {
-        transfer_fail(transfer, RESULT_REFUSED, "%s", violation);
+        transfer_fail(transfer, END_FUTILE, "%s", violation);
         return 0;
     }
-    const struct answer *answer = &transfer->answer;
-    bool is_final = answer->is_complete && answer->status >= 200 && !answer->is_redirect;
-    return !is_final || accept_answer(transfer) ? length : 0;
+    const struct response *response = &transfer->response;
+    bool is_final = response->is_complete && response->status >= 200 && !response->is_redirect;
+    return !is_final || accept_response(transfer) ? length : 0;
 }
 
 static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
@@ -102,10 +103,10 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     note_byte(transfer);
     transfer->received += (int64_t)length;
     // Only the body of a successful download is kept.
-    if (transfer->is_upload || !answer_is_success(&transfer->answer))
+    if (transfer->is_upload || !response_is_success(&transfer->response))
         return length;
     if (!partial_append(partial, bytes, length)) {
-        transfer_fail(transfer, RESULT_NETWORK, "the file can't be written: %s", strerror(errno));
+        transfer_fail(transfer, END_FAULTY, "the file can't be written: %s", strerror(errno));
         return 0;
     }
     int64_t step = transfer->record_step * (partial->has_record ? STEPS_BETWEEN_RECORDS : 1);
@@ -126,7 +127,7 @@ static size_t on_upload(char *buffer, size_t one, size_t size, void *context) {
         size = (size_t)left;
     ssize_t count = size == 0 ? 0 : pread(transfer->upload, buffer, size, transfer->upload_at);
     if (count < 0 || (count == 0 && size > 0)) {
-        transfer_fail(transfer, RESULT_REFUSED, "the file to send can't be read: %s",
+        transfer_fail(transfer, END_FUTILE, "the file to send can't be read: %s",
                       count < 0 ? strerror(errno) : "it has become shorter");
         return CURL_READFUNC_ABORT;
     }
@@ -146,6 +147,25 @@ static int on_rewind(void *context, curl_off_t offset, int origin) {
 }
 
 /* MARK: The request */
+
+static long redirects(const struct transfer *transfer) {
+    long count = 0;
+    curl_easy_getinfo(transfer->handle, CURLINFO_REDIRECT_COUNT, &count);
+    return count;
+}
+
+/* libcurl has a connection for the request, and sends it now. */
+static int on_connection(void *context, char *address, char *local, int port, int local_port) {
+    struct transfer *transfer = context;
+    (void)address, (void)local, (void)port, (void)local_port;
+    transfer->asked = redirects(transfer);
+    transfer->last_byte = now_milliseconds();
+    return CURL_PREREQFUNC_OK;
+}
+
+bool fetch_is_queued(const struct transfer *transfer) {
+    return redirects(transfer) != transfer->asked;
+}
 
 static bool has_header(const struct transfer *transfer, const char *name) {
     size_t length = strlen(name);
@@ -192,6 +212,7 @@ static void set_limits(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_HTTP_CONTENT_DECODING, 0L);
     // The answer of a proxy to CONNECT is not the answer of the server.
     curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    // Until a connection is there, only this limit counts.
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->stall_limit);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -207,6 +228,8 @@ static void set_callbacks(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, on_connection);
+    curl_easy_setopt(handle, CURLOPT_PREREQDATA, transfer);
     if (!transfer->is_upload)
         return;
     curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
@@ -228,16 +251,17 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
         is_ready = list != NULL;
         headers = is_ready ? list : headers;
     }
-    transfer->must_restart = false;
-    transfer->finding[0] = transfer->error[0] = '\0';
+    transfer->must_restart = transfer->has_reported_response = false;
+    transfer->asked = -1;
+    transfer->message[0] = transfer->error[0] = '\0';
     transfer->upload_at = 0;
-    answer_reset(&transfer->answer);
+    response_reset(&transfer->response);
     transfer->resumed_from = partial_can_resume(&transfer->partial) ? transfer->partial.size : 0;
     if (is_ready && transfer->resumed_from > 0)
         is_ready = ask_for_rest(transfer, &headers);
     if (!is_ready) {
         curl_slist_free_all(headers);
-        transfer_fail(transfer, RESULT_NETWORK, "there is no memory for the request");
+        transfer_fail(transfer, END_FAULTY, "there is no memory for the request");
         return false;
     }
     curl_slist_free_all(transfer->sending);
@@ -255,7 +279,7 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     CURLMcode code = curl_multi_add_handle(multi, transfer->handle);
     transfer->is_added = code == CURLM_OK;
     if (!transfer->is_added)
-        transfer_fail(transfer, RESULT_NETWORK, "libcurl refused the request: %s", curl_multi_strerror(code));
+        transfer_fail(transfer, END_FAULTY, "libcurl refused the request: %s", curl_multi_strerror(code));
     return transfer->is_added;
 }
 
@@ -288,10 +312,10 @@ static bool is_final(CURLcode code, const char *error) {
 static bool complete_download(struct transfer *transfer) {
     const struct partial *partial = &transfer->partial;
     if (partial->total < 0 || partial->size == partial->total) {
-        transfer->result = RESULT_FINISHED;
+        transfer->end_kind = END_FINISHED;
         return true;
     }
-    transfer_fail(transfer, RESULT_NETWORK, "the server sent %" PRId64 " bytes of a file of %" PRId64,
+    transfer_fail(transfer, END_FAULTY, "the server sent %" PRId64 " bytes of a file of %" PRId64,
                   partial->size, partial->total);
     discard(transfer);
     return false;
@@ -303,30 +327,29 @@ bool fetch_ended(struct transfer *transfer, CURLcode code) {
         if (++transfer->restarts <= RESTARTS_MAX && discard(transfer))
             return false;
         transfer->must_restart = false;
-        transfer_fail(transfer, RESULT_NETWORK,
+        transfer_fail(transfer, END_FAULTY,
                       "the server answered %u requests for the rest of the file with other parts",
                       transfer->restarts);
         return false;
     }
-    if (transfer->finding[0] != '\0')
+    if (transfer->message[0] != '\0')
         return false;
     if (code != CURLE_OK) {
         const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);
-        transfer_fail(transfer, is_final(code, text) ? RESULT_REFUSED : RESULT_NETWORK, "%s", text);
+        transfer_fail(transfer, is_final(code, text) ? END_FUTILE : END_FAULTY, "%s", text);
         return false;
     }
-    if (answer_is_busy(&transfer->answer)) {
-        transfer_fail(transfer, RESULT_SERVER_BUSY, "the server answered with status %ld",
-                      transfer->answer.status);
+    if (response_is_busy(&transfer->response)) {
+        transfer_fail(transfer, END_BUSY, "the server answered with status %ld", transfer->response.status);
         return false;
     }
-    if (!answer_is_success(&transfer->answer)) {
-        transfer_fail(transfer, RESULT_ANSWERED, "the server answered with status %ld",
-                      transfer->answer.status);
+    if (!response_is_success(&transfer->response)) {
+        transfer_fail(transfer, END_REFUSED, "the server answered with status %ld",
+                      transfer->response.status);
         return false;
     }
     if (transfer->is_upload) {
-        transfer->result = RESULT_FINISHED;
+        transfer->end_kind = END_FINISHED;
         return false;
     }
     return complete_download(transfer);

@@ -1,7 +1,9 @@
 /* bgtask-transfer makes the host's transfers with libcurl, many in one process. bgtaskd starts it when there is
- * work, as `bgtask-transfer DIRECTORY [LAYER...]`, and ends it by closing the socket at descriptor 3. Each
- * transfer has a directory of its own in DIRECTORY, named by its number. The layers are those of the runner's
- * sandbox. The program may be killed at any time: an order that is given again continues the download.
+ * work, as `bgtask-transfer DIRECTORY MILLISECONDS USER [LAYER...]`, and ends it by closing the socket at
+ * descriptor 3. Each transfer has a directory of its own in DIRECTORY, named by its number. The program says
+ * that it is alive at least once in MILLISECONDS, and becomes the user with the number USER unless that is 0.
+ * The layers are those of the runner's sandbox. The program may be killed at any time: an order that is given
+ * again continues the download.
  *
  * Exit statuses: 0 if the host has gone, or if there was no transfer for 30 s; 64 for wrong arguments; 70 for
  * a violation of the protocol; 71 if a system call or the sandbox failed. */
@@ -32,6 +34,7 @@ static CURLM *multi;
 static struct transfer *transfers;
 static struct outbox outbox;
 static int root;
+static int64_t alive_interval;
 static int waiting_files[WAITING_FILES_MAX], waiting_count;
 
 /* MARK: Transfers */
@@ -43,15 +46,26 @@ static struct transfer **find(uint64_t id) {
     return at;
 }
 
-/* Reports the end of a transfer and forgets it. */
+/* Stops a transfer; when no thread works on its file, reports its end and forgets it. */
 static void end(struct transfer *transfer) {
     fetch_stop(multi, transfer);
-    sync_settle(transfer);
+    transfer->is_ending = true;
+    if (transfer->is_syncing)
+        return;
     report_ended(&outbox, transfer);
     struct transfer **at = find(transfer->id);
     if (*at == transfer)
         *at = transfer->next;
     transfer_free(transfer);
+}
+
+/* Makes the complete file durable; if a record is being written, this happens after it. */
+static void finish(struct transfer *transfer) {
+    transfer->is_complete = true;
+    if (!transfer->is_syncing && !sync_add(transfer, SYNC_FINISH)) {
+        transfer_fail(transfer, END_FAULTY, "there is no memory to finish the file");
+        end(transfer);
+    }
 }
 
 static void begin(struct transfer *transfer) {
@@ -60,7 +74,7 @@ static void begin(struct transfer *transfer) {
     if (!transfer->is_upload) {
         int64_t finished = -1;
         if (!partial_open(&transfer->partial, root, transfer->id, &finished)) {
-            transfer_fail(transfer, RESULT_NETWORK, "the transfer's directory can't be used: %s",
+            transfer_fail(transfer, END_FAULTY, "the transfer's directory can't be used: %s",
                           strerror(errno));
             end(transfer);
             return;
@@ -68,8 +82,13 @@ static void begin(struct transfer *transfer) {
         if (finished >= 0) {
             // An earlier attempt finished the file, but was killed before its report.
             transfer->partial.size = transfer->partial.total = finished;
-            transfer->result = RESULT_FINISHED;
-            end(transfer);
+            transfer->end_kind = END_FINISHED;
+            finish(transfer);
+            return;
+        }
+        if (partial_is_complete(&transfer->partial)) {
+            transfer->end_kind = END_FINISHED;
+            finish(transfer);
             return;
         }
     }
@@ -77,22 +96,13 @@ static void begin(struct transfer *transfer) {
         end(transfer);
 }
 
-/* Makes the complete file durable; if a record is being written, this happens after it. */
-static void finish(struct transfer *transfer) {
-    transfer->is_complete = true;
-    if (!transfer->is_syncing && !sync_add(transfer, SYNC_FINISH)) {
-        transfer_fail(transfer, RESULT_NETWORK, "there is no memory to finish the file");
-        end(transfer);
-    }
-}
-
 static void take_results(void) {
     struct sync_result result;
     while (sync_take(&result)) {
         struct transfer *transfer = result.transfer;
-        if (result.kind == SYNC_FINISH) {
-            if (result.code != 0)
-                transfer_fail(transfer, RESULT_NETWORK, "the file can't be made durable: %s",
+        if (result.kind == SYNC_FINISH || transfer->is_ending) {
+            if (result.kind == SYNC_FINISH && result.code != 0)
+                transfer_fail(transfer, END_FAULTY, "the file can't be made durable: %s",
                               strerror(result.code));
             end(transfer);
         } else if (transfer->is_complete) {
@@ -110,7 +120,8 @@ static void take_ends(void) {
         CURLcode code = message->data.result;
         struct transfer *transfer;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-        if (!transfer->has_reported_response && transfer->answer.is_complete) {
+        // A response that only leads to another request is not the transfer's.
+        if (!transfer->has_reported_response && transfer->response.is_complete && !transfer->must_restart) {
             report_response(&outbox, transfer);
             transfer->has_reported_response = true;
         }
@@ -122,22 +133,33 @@ static void take_ends(void) {
     }
 }
 
-/* Ends transfers without a byte for too long, and reports how far the others are. Returns the time until this
+/* Says that the program is alive, ends transfers without a byte for too long, and reports how far the others
+ * are. Returns the time until this
  * must happen again, in ms. */
 static int check_times(void) {
     int64_t now = now_milliseconds(), next = now + 60000;
+    static int64_t next_alive;
+    if (now >= next_alive) {
+        report_alive(&outbox);
+        next_alive = now + alive_interval;
+    }
+    if (next_alive < next)
+        next = next_alive;
     for (struct transfer *transfer = transfers, *following; transfer != NULL; transfer = following) {
         following = transfer->next;
         if (!transfer->is_added)
             continue;
-        bool is_final =
-            transfer->answer.is_complete && transfer->answer.status >= 200 && !transfer->answer.is_redirect;
+        bool is_final = transfer->response.is_complete && transfer->response.status >= 200 &&
+                        !transfer->response.is_redirect;
         if (is_final && !transfer->has_reported_response) {
             report_response(&outbox, transfer);
             transfer->has_reported_response = true;
         }
+        // The time in libcurl's queue for a connection is not the server's.
+        if (fetch_is_queued(transfer))
+            transfer->last_byte = now;
         if (now - transfer->last_byte >= transfer->stall_limit) {
-            transfer_fail(transfer, RESULT_NETWORK, "no byte came or went for %lld ms",
+            transfer_fail(transfer, END_FAULTY, "no byte came or went for %lld ms",
                           (long long)transfer->stall_limit);
             transfer->code = CURLE_OPERATION_TIMEDOUT;
             end(transfer);
@@ -176,9 +198,10 @@ static bool obey(const struct frame *frame) {
         struct transfer *transfer = *find(id);
         if (transfer == NULL) // it ended before the order arrived
             return true;
-        transfer_fail(transfer, RESULT_CANCELLED, "the host cancelled it");
-        transfer->result = RESULT_CANCELLED;
-        end(transfer);
+        transfer_fail(transfer, END_CANCELLED, "the host cancelled it");
+        transfer->end_kind = END_CANCELLED;
+        if (!transfer->is_ending)
+            end(transfer);
         return true;
     }
     if (frame->kind != TRANSFER_BEGIN)
@@ -251,7 +274,7 @@ static int read_host(void) {
             if (!obey(&frame))
                 status = FRAME_VIOLATION, reader.violation = "an order does not fit";
         if (status == FRAME_VIOLATION) {
-            fprintf(stderr, "bgtask-transfer: %s\n", reader.violation);
+            report_failed(&outbox, reader.violation);
             return 70;
         }
     }
@@ -290,27 +313,34 @@ static int run(void) {
 }
 
 static int fail(const char *step) {
-    fprintf(stderr, "bgtask-transfer: %s: %s\n", step, strerror(errno));
+    char text[1024];
+    snprintf(text, sizeof(text), "%s: %s", step, strerror(errno));
+    report_failed(&outbox, text);
     return 71;
 }
 
 int main(int count, char **arguments) {
     unsigned layers = 0;
-    for (int i = 2; i < count; i++) {
+    for (int i = 4; i < count; i++) {
         unsigned layer = sandbox_layer_named(arguments[i]);
         layers |= layer;
         if (layer == 0)
             count = 0;
     }
-    if (count < 2) {
-        fprintf(stderr, "bgtask-transfer is not for direct use: bgtaskd starts it, as 'bgtask-transfer "
-                        "DIRECTORY [LAYER...]' with its socket at descriptor 3\n");
+    if (count < 4 || (alive_interval = strtoll(arguments[2], NULL, 10)) <= 0) {
+        fprintf(stderr,
+                "bgtask-transfer is not for direct use: bgtaskd starts it, as 'bgtask-transfer DIRECTORY "
+                "MILLISECONDS USER [LAYER...]' with its socket at descriptor 3\n");
         return 64;
     }
+    uint32_t user = (uint32_t)strtoul(arguments[3], NULL, 10);
+    if (user != 0)
+        layers |= LAYER_USER;
     // Signals from a terminal are for the host.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
+    outbox.socket = HOST_SOCKET;
     if (fcntl(HOST_SOCKET, F_SETFD, FD_CLOEXEC) != 0)
         return fail("descriptor 3, the host's socket");
     root = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -323,8 +353,8 @@ int main(int count, char **arguments) {
     partial_learn_boot();
     (void)!nice(5); // after the host and its tasks
     char finding[512];
-    if (!confine(layers, arguments[1], finding, sizeof(finding))) {
-        fprintf(stderr, "bgtask-transfer: %s\n", finding);
+    if (!confine(layers, user, arguments[1], finding, sizeof(finding))) {
+        report_failed(&outbox, finding);
         return 71;
     }
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (multi = curl_multi_init()) == NULL)
@@ -332,7 +362,6 @@ int main(int count, char **arguments) {
     curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 6L);
     if (!sync_start(wake))
         return fail("a thread");
-    outbox.socket = HOST_SOCKET;
-    report_hello(&outbox, curl_version());
+    report_hello(&outbox);
     return run();
 }

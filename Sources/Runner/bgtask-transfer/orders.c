@@ -17,16 +17,17 @@
 static const struct message_rule rules[] = {
     // Host to program
     {TRANSFER_BEGIN, {U64_REQUIRED(1), TEXT_REQUIRED(2, 8192), TEXT_REQUIRED(3, 32), TEXTS(4), FLAG(5), U64(6),
-                      U64_REQUIRED(7), U64_REQUIRED(8), U64_REQUIRED(9)}},
+                      U64_REQUIRED(7), U64_REQUIRED(8), U64_REQUIRED(9), FLAG(10)}},
     {TRANSFER_CANCEL, {U64_REQUIRED(1)}},
     // Program to host
-    {TRANSFER_HELLO, {U64_REQUIRED(1), U64_REQUIRED(2), TEXT(3, 256)}},
-    {TRANSFER_RESPONSE, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), U64_REQUIRED(4), TEXT(5, VALIDATOR_MAX),
-                         TEXT(6, 64), TEXT(7, HEADER_BYTES_MAX), TEXT(8, 8192)}},
+    {TRANSFER_HELLO, {U64_REQUIRED(1)}},
+    {TRANSFER_RESPONSE, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), TEXT(7, HEADER_BYTES_MAX), TEXT(8, 8192)}},
     {TRANSFER_PROGRESS, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), U64_REQUIRED(4), U64_REQUIRED(5),
                          U64_REQUIRED(6)}},
     {TRANSFER_ENDED, {U64_REQUIRED(1), U64_REQUIRED(2), U64_REQUIRED(3), U64_REQUIRED(4), U64_REQUIRED(5),
                       U64(6), U64(7), TEXT(8, 1024), U64(9), U64_REQUIRED(10)}},
+    {TRANSFER_ALIVE, {{0}}},
+    {TRANSFER_FAILED, {TEXT_REQUIRED(1, 1024)}},
 };
 // clang-format on
 
@@ -54,11 +55,9 @@ static void send_report(struct outbox *outbox) {
     outbox_send(outbox, &writer, NULL, 0);
 }
 
-void report_hello(struct outbox *outbox, const char *library) {
+void report_hello(struct outbox *outbox) {
     frame_begin(&writer, TRANSFER_HELLO);
     frame_add_number(&writer, 1, TRANSFER_PROTOCOL_VERSION);
-    frame_add_number(&writer, 2, (uint64_t)getpid());
-    frame_add_text(&writer, 3, library, 256);
     send_report(outbox);
 }
 
@@ -68,21 +67,16 @@ static int64_t expected(const struct transfer *transfer) {
 }
 
 void report_response(struct outbox *outbox, const struct transfer *transfer) {
-    const struct answer *answer = &transfer->answer;
+    const struct response *response = &transfer->response;
     char *address = NULL;
     curl_easy_getinfo(transfer->handle, CURLINFO_EFFECTIVE_URL, &address);
     frame_begin(&writer, TRANSFER_RESPONSE);
     frame_add_number(&writer, 1, transfer->id);
-    frame_add_number(&writer, 2, (uint64_t)answer->status);
+    frame_add_number(&writer, 2, (uint64_t)response->status);
     if (expected(transfer) >= 0)
         frame_add_number(&writer, 3, (uint64_t)expected(transfer));
-    frame_add_number(&writer, 4, (uint64_t)(answer->status == 206 ? transfer->resumed_from : 0));
-    if (transfer->partial.etag[0] != '\0')
-        frame_add_text(&writer, 5, transfer->partial.etag, VALIDATOR_MAX);
-    if (transfer->partial.modified[0] != '\0')
-        frame_add_text(&writer, 6, transfer->partial.modified, 64);
-    if (answer->lines != NULL)
-        frame_add_text(&writer, 7, answer->lines, HEADER_BYTES_MAX);
+    if (response->lines != NULL)
+        frame_add_text(&writer, 7, response->lines, HEADER_BYTES_MAX);
     if (address != NULL)
         frame_add_text(&writer, 8, address, 8192);
     send_report(outbox);
@@ -104,19 +98,33 @@ void report_progress(struct outbox *outbox, const struct transfer *transfer) {
 void report_ended(struct outbox *outbox, const struct transfer *transfer) {
     frame_begin(&writer, TRANSFER_ENDED);
     frame_add_number(&writer, 1, transfer->id);
-    frame_add_number(&writer, 2, transfer->result);
+    frame_add_number(&writer, 2, transfer->end_kind);
     frame_add_number(&writer, 3, (uint64_t)transfer->partial.size);
     frame_add_number(&writer, 4, (uint64_t)transfer->received);
     frame_add_number(&writer, 5, (uint64_t)transfer->sent);
-    if (transfer->answer.status > 0)
-        frame_add_number(&writer, 6, (uint64_t)transfer->answer.status);
+    if (transfer->response.status > 0)
+        frame_add_number(&writer, 6, (uint64_t)transfer->response.status);
     if (transfer->code != CURLE_OK)
         frame_add_number(&writer, 7, (uint64_t)transfer->code);
-    if (transfer->finding[0] != '\0')
-        frame_add_text(&writer, 8, transfer->finding, 1024);
-    if (transfer->answer.retry_after >= 0)
-        frame_add_number(&writer, 9, (uint64_t)transfer->answer.retry_after);
+    if (transfer->message[0] != '\0')
+        frame_add_text(&writer, 8, transfer->message, 1024);
+    if (transfer->response.retry_after >= 0)
+        frame_add_number(&writer, 9, (uint64_t)transfer->response.retry_after);
     frame_add_number(&writer, 10, cpu_microseconds());
+    send_report(outbox);
+}
+
+void report_alive(struct outbox *outbox) {
+    // Signs that wait say nothing new.
+    if (outbox_waits(outbox))
+        return;
+    frame_begin(&writer, TRANSFER_ALIVE);
+    send_report(outbox);
+}
+
+void report_failed(struct outbox *outbox, const char *message) {
+    frame_begin(&writer, TRANSFER_FAILED);
+    frame_add_text(&writer, 1, message, 1024);
     send_report(outbox);
 }
 
@@ -154,8 +162,9 @@ struct transfer *order_read(struct body body, int upload) {
     transfer->stall_limit = (int64_t)body_number(body, 7, 60000);
     transfer->progress_interval = (int64_t)body_number(body, 8, 250);
     transfer->record_step = (int64_t)body_number(body, 9, 1 << 20);
-    transfer->answer.retry_after = -1;
-    transfer->partial = (struct partial){.directory = -1, .file = -1, .total = -1};
+    transfer->response.retry_after = -1;
+    transfer->partial =
+        (struct partial){.directory = -1, .file = -1, .total = -1, .is_kept = body_number(body, 10, 0) != 0};
     if (transfer->url != NULL && transfer->method != NULL && add_headers(transfer, body))
         return transfer;
     transfer->upload = -1; // the caller closes it

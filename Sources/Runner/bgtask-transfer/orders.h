@@ -8,7 +8,7 @@
 #include "transfer.h"
 
 /** The version of the messages. */
-#define TRANSFER_PROTOCOL_VERSION 1u
+#define TRANSFER_PROTOCOL_VERSION 2u
 
 /** The kinds of messages, with the names in Documentation/Transfers.md. */
 enum transfer_message {
@@ -18,14 +18,20 @@ enum transfer_message {
     TRANSFER_RESPONSE = 0x69,
     TRANSFER_PROGRESS = 0x6A,
     TRANSFER_ENDED = 0x6B,
+    TRANSFER_ALIVE = 0x6C,
+    TRANSFER_FAILED = 0x6D,
 };
 
-/** Queues the first message: the versions of the program and of libcurl. */
-void report_hello(struct outbox *outbox, const char *library);
+/** Queues the first message: the version of the messages. */
+void report_hello(struct outbox *outbox);
 /** Queues the status and headers of a transfer's final response. */
 void report_response(struct outbox *outbox, const struct transfer *transfer);
 /** Queues how far a transfer is. */
 void report_progress(struct outbox *outbox, const struct transfer *transfer);
+/** Queues the sign that the program is alive. */
+void report_alive(struct outbox *outbox);
+/** Sends why the program ends, as its last message. */
+void report_failed(struct outbox *outbox, const char *message);
 /** Queues the end of an attempt. */
 void report_ended(struct outbox *outbox, const struct transfer *transfer);
 

@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+/* Downloads leave this much of the disk, or a twentieth of a small one, to the host and to others, in bytes. */
+#define RESERVE (64u << 20)
+/* After how many bytes the free space is looked up again. */
+#define ROOM_CHECK_STEP (1 << 20)
 
 static char boot[64];
 
@@ -42,7 +48,7 @@ static void close_quietly(int file) {
     errno = code;
 }
 
-bool partial_record(const struct partial *partial, int64_t size) {
+bool partial_prepare_record(const struct partial *partial, int64_t size) {
     if (fdatasync(partial->file) != 0)
         return false;
     char text[VALIDATOR_MAX + 512];
@@ -56,7 +62,11 @@ bool partial_record(const struct partial *partial, int64_t size) {
         return false;
     bool done = write_all(file, text, (size_t)length) && fdatasync(file) == 0;
     close_quietly(file);
-    return done && renameat(partial->directory, "resume.new", partial->directory, "resume") == 0;
+    return done;
+}
+
+bool partial_publish_record(const struct partial *partial) {
+    return renameat(partial->directory, "resume.new", partial->directory, "resume") == 0;
 }
 
 /* Finds the value of a line; false if the line is missing. */
@@ -109,6 +119,7 @@ static int64_t read_record(struct partial *partial, int64_t size) {
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished) {
     char name[24];
     snprintf(name, sizeof(name), "%" PRIu64, id);
+    partial->root = root;
     partial->directory = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (partial->directory < 0)
         return false;
@@ -131,6 +142,10 @@ bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finis
     return ftruncate(partial->file, certain) == 0 && lseek(partial->file, certain, SEEK_SET) == certain;
 }
 
+bool partial_is_complete(const struct partial *partial) {
+    return partial->size > 0 && partial->size == partial->total;
+}
+
 bool partial_can_resume(const struct partial *partial) {
     return partial->size > 0 && (partial->etag[0] != '\0' || partial->modified[0] != '\0');
 }
@@ -150,8 +165,26 @@ bool partial_discard(struct partial *partial) {
     return ftruncate(partial->file, 0) == 0 && lseek(partial->file, 0, SEEK_SET) == 0;
 }
 
+/* Whether the file system keeps its reserve, so that the host can still store. */
+static bool has_room(struct partial *partial) {
+    struct statvfs room;
+    if (partial->size < partial->checked + ROOM_CHECK_STEP && partial->checked > 0)
+        return true;
+    if (fstatvfs(partial->file, &room) != 0)
+        return true;
+    uint64_t reserve = (uint64_t)room.f_blocks * room.f_frsize / 20;
+    if ((uint64_t)room.f_bavail * room.f_frsize >= (reserve < RESERVE ? reserve : RESERVE)) {
+        partial->checked = partial->size + 1;
+        return true;
+    }
+    errno = ENOSPC;
+    return false;
+}
+
 bool partial_append(struct partial *partial, const void *bytes, size_t length) {
     const char *at = bytes;
+    if (!has_room(partial))
+        return false;
     while (length > 0) {
         ssize_t written = write(partial->file, at, length);
         if (written < 0 && errno == EINTR)
@@ -166,9 +199,12 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length) {
 }
 
 bool partial_finish(const struct partial *partial) {
-    if (fsync(partial->file) != 0 || renameat(partial->directory, "part", partial->directory, "data") != 0)
+    bool is_named = partial->file < 0;
+    if (!is_named &&
+        (fsync(partial->file) != 0 || renameat(partial->directory, "part", partial->directory, "data") != 0))
         return false;
     if (partial->has_record && unlinkat(partial->directory, "resume", 0) != 0 && errno != ENOENT)
         return false;
-    return fsync(partial->directory) == 0;
+    // The host makes the name in another place durable. After a crash before that, the file is `part` again.
+    return !partial->is_kept || (fsync(partial->directory) == 0 && fsync(partial->root) == 0);
 }

@@ -17,6 +17,8 @@ void partial_learn_boot(void);
 /** Opens the directory and what an earlier attempt left. `*finished` becomes the size of the complete file, if
  *  there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished);
+/** Whether an earlier attempt received all bytes, but was killed before it finished the file. */
+bool partial_is_complete(const struct partial *partial);
 /** Whether the rest can be requested instead of the whole file. */
 bool partial_can_resume(const struct partial *partial);
 /** Forgets everything that has arrived. On failure, returns false, with errno set. */
@@ -26,9 +28,11 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length);
 
 /* The functions below wait for the disk, so a thread of their own calls them. */
 
-/** Makes the first `size` bytes durable, and then the record about them. */
-bool partial_record(const struct partial *partial, int64_t size);
-/** Makes the file durable, then gives it its final name, and makes that durable, too. */
+/** Makes the first `size` bytes durable, and then a new record about them, which does not count yet. */
+bool partial_prepare_record(const struct partial *partial, int64_t size);
+/** Puts the new record into force; does not wait for the disk. */
+bool partial_publish_record(const struct partial *partial);
+/** Makes the file durable, then gives it its final name, and makes that durable, too, if the host keeps it. */
 bool partial_finish(const struct partial *partial);
 
 #endif

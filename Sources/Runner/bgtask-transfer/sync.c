@@ -10,6 +10,8 @@
 
 struct job {
     struct job *next;
+    struct job *next_known; // of all jobs whose results were not taken
+    bool is_forbidden;
     struct transfer *transfer;
     enum sync_kind kind;
     struct partial partial; // a copy, because the transfer goes on
@@ -22,7 +24,8 @@ struct list {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER, has_result = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
+static struct job *known;
 static struct list waiting = {NULL, &waiting.first}, done = {NULL, &done.first};
 static void (*wake_main)(void);
 
@@ -51,11 +54,13 @@ static void *work(void *unused) {
         pthread_mutex_unlock(&mutex);
         errno = 0;
         bool is_done = job->kind == SYNC_FINISH ? partial_finish(&job->partial)
-                                                : partial_record(&job->partial, job->size);
-        job->code = is_done ? 0 : errno != 0 ? errno : EIO;
+                                                : partial_prepare_record(&job->partial, job->size);
         pthread_mutex_lock(&mutex);
+        // The rename is quick, and nothing can be discarded during it.
+        if (is_done && job->kind == SYNC_RECORD && !job->is_forbidden)
+            is_done = partial_publish_record(&job->partial);
+        job->code = is_done ? 0 : errno != 0 ? errno : EIO;
         append(&done, job);
-        pthread_cond_broadcast(&has_result);
         wake_main();
     }
 }
@@ -81,6 +86,8 @@ bool sync_add(struct transfer *transfer, enum sync_kind kind) {
         .transfer = transfer, .kind = kind, .partial = transfer->partial, .size = transfer->partial.size};
     transfer->is_syncing = true;
     pthread_mutex_lock(&mutex);
+    job->next_known = known;
+    known = job;
     append(&waiting, job);
     pthread_cond_signal(&has_work);
     pthread_mutex_unlock(&mutex);
@@ -90,6 +97,11 @@ bool sync_add(struct transfer *transfer, enum sync_kind kind) {
 bool sync_take(struct sync_result *result) {
     pthread_mutex_lock(&mutex);
     struct job *job = take_first(&done);
+    for (struct job **at = &known; job != NULL && *at != NULL; at = &(*at)->next_known)
+        if (*at == job) {
+            *at = job->next_known;
+            break;
+        }
     pthread_mutex_unlock(&mutex);
     if (job == NULL)
         return false;
@@ -99,27 +111,10 @@ bool sync_take(struct sync_result *result) {
     return true;
 }
 
-/* Removes the result of a transfer's work; false if there is none. */
-static bool drop_result(const struct transfer *transfer) {
-    for (struct job **at = &done.first; *at != NULL; at = &(*at)->next) {
-        struct job *job = *at;
-        if (job->transfer != transfer)
-            continue;
-        *at = job->next;
-        if (done.end == &job->next)
-            done.end = at;
-        job->transfer->is_syncing = false;
-        free(job);
-        return true;
-    }
-    return false;
-}
-
-void sync_settle(const struct transfer *transfer) {
-    if (!transfer->is_syncing)
-        return;
+void sync_forbid(const struct transfer *transfer) {
     pthread_mutex_lock(&mutex);
-    while (!drop_result(transfer))
-        pthread_cond_wait(&has_result, &mutex);
+    for (struct job *job = known; job != NULL; job = job->next_known)
+        if (job->transfer == transfer)
+            job->is_forbidden = true;
     pthread_mutex_unlock(&mutex);
 }

@@ -21,7 +21,8 @@ bool sync_start(void (*wake)(void));
 bool sync_add(struct transfer *transfer, enum sync_kind kind);
 /** Takes the result of work that is done; false if there is none. */
 bool sync_take(struct sync_result *result);
-/** Waits for a transfer's work and drops its result. */
-void sync_settle(const struct transfer *transfer);
+/** Forbids a record that a thread has not finished, so that it describes no bytes that are discarded now. The
+ *  result still comes. */
+void sync_forbid(const struct transfer *transfer);
 
 #endif

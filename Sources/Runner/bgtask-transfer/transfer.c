@@ -18,19 +18,19 @@ void transfer_free(struct transfer *transfer) {
         close(transfer->partial.file);
     if (transfer->partial.directory >= 0)
         close(transfer->partial.directory);
-    free(transfer->answer.lines);
+    free(transfer->response.lines);
     free(transfer->url);
     free(transfer->method);
     free(transfer);
 }
 
-void transfer_fail(struct transfer *transfer, enum result result, const char *format, ...) {
-    if (transfer->finding[0] != '\0')
+void transfer_fail(struct transfer *transfer, enum end_kind kind, const char *format, ...) {
+    if (transfer->message[0] != '\0')
         return;
-    transfer->result = result;
+    transfer->end_kind = kind;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(transfer->finding, sizeof(transfer->finding), format, arguments);
+    vsnprintf(transfer->message, sizeof(transfer->message), format, arguments);
     va_end(arguments);
 }
 

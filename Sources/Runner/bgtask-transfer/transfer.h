@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /** How an attempt ended; the values are those of the message *ended*. */
-enum result {
-    RESULT_FINISHED = 0,    /**< The file is complete and durable, or the upload was accepted. */
-    RESULT_ANSWERED = 1,    /**< The server's final response is not a success; no file. */
-    RESULT_NETWORK = 2,     /**< A fault of the network, the server or the disk; try again. */
-    RESULT_SERVER_BUSY = 3, /**< The server asked for another attempt: 5xx, 408, 425 or 429. */
-    RESULT_REFUSED = 4,     /**< Another attempt would fail in the same way. */
-    RESULT_CANCELLED = 5,   /**< The host cancelled it. */
+enum end_kind {
+    END_FINISHED = 0,  /**< The file is complete and durable, or the upload was accepted. */
+    END_REFUSED = 1,   /**< The server refused: its final response is not a success; no file. */
+    END_FAULTY = 2,    /**< A fault of the network, the server or the disk; try again. */
+    END_BUSY = 3,      /**< The server asked for another attempt: 5xx, 408, 425 or 429. */
+    END_FUTILE = 4,    /**< Another attempt would fail in the same way. */
+    END_CANCELLED = 5, /**< The host cancelled it. */
 };
 
 /** The largest size of all header lines of one response, in bytes. */
@@ -25,7 +25,7 @@ enum result {
 #define VALIDATOR_MAX 512u
 
 /** What the server said in its newest response. */
-struct answer {
+struct response {
     long status;
     bool is_complete;         /**< All header lines have arrived. */
     bool is_redirect;         /**< libcurl will follow it. */
@@ -41,12 +41,15 @@ struct answer {
 
 /** The file of a download. */
 struct partial {
+    int root;         /**< The directory of all transfers; not owned. */
     int directory;    /**< The transfer's own directory. */
     int file;         /**< The unfinished file; -1 if it is not open. */
     int64_t size;     /**< Bytes in the file. */
     int64_t recorded; /**< Bytes in the file when the resume record was last requested. */
     char etag[VALIDATOR_MAX], modified[64];
     int64_t total;   /**< The length of the complete file; -1 if it is not known. */
+    int64_t checked; /**< Bytes in the file, plus 1, when the free space was last looked up; 0 before. */
+    bool is_kept;    /**< The file stays in the directory, so its name must be durable. */
     bool has_record; /**< Whether a resume record was requested or found. */
 };
 
@@ -67,7 +70,7 @@ struct transfer {
     /* The attempt. */
     CURL *handle;
     bool is_added; /**< The handle belongs to the multi handle. */
-    struct answer answer;
+    struct response response;
     struct partial partial;
     int64_t resumed_from;   /**< The first byte that this attempt asked for. */
     int64_t received, sent; /**< The bytes of bodies in this attempt. */
@@ -78,9 +81,11 @@ struct transfer {
     bool must_restart; /**< The file must be fetched again from its first byte. */
     bool is_complete;  /**< All bytes have arrived, and become durable. */
     bool is_syncing;   /**< A thread works on the file. */
+    bool is_ending; /**< The attempt has ended, and its end is reported when no thread works on the file. */
+    long asked; /**< How many redirects came before the newest request that has a connection; -1 for none. */
     bool has_reported_response;
-    enum result result;
-    char finding[CURL_ERROR_SIZE + 128];
+    enum end_kind end_kind;
+    char message[CURL_ERROR_SIZE + 128];
     char error[CURL_ERROR_SIZE]; /**< libcurl writes its own sentence here. */
     CURLcode code;
 };
@@ -89,7 +94,7 @@ struct transfer {
 void transfer_free(struct transfer *transfer);
 
 /** Notes why the attempt ends; the first reason is kept. */
-void transfer_fail(struct transfer *transfer, enum result result, const char *format, ...)
+void transfer_fail(struct transfer *transfer, enum end_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /** The monotonic clock, in ms. */

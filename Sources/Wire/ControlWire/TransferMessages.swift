@@ -87,7 +87,7 @@ public struct TransferMessage: Codable, Equatable, Sendable {
     @Explicit public var taskIdentifier: Int?
     /// `download` or `upload`.
     public var direction: TransferRequest.Direction
-    /// The address, as it was requested.
+    /// The requested address, with `***` in place of the name and the password of a user.
     public var url: String
     /// The file to send, or to create; `null` if the host keeps the downloaded file.
     @Explicit public var file: String?
@@ -115,9 +115,9 @@ public struct TransferMessage: Codable, Equatable, Sendable {
     public var sent: Int64
     /// The status of the newest response; `null` if there is none.
     @Explicit public var status: Int?
-    /// The address after all redirects; `null` without a response.
+    /// The address after all redirects, likewise; `null` without a response.
     @Explicit public var finalURL: String?
-    /// The header lines of the newest response; `null` without one.
+    /// The header lines of the newest response, without the values of cookies; `null` without one.
     @Explicit public var responseHeaders: [String]?
     /// Why the newest attempt failed, or the transfer; `null` if neither did.
     @Explicit public var failure: Failure?
@@ -129,7 +129,7 @@ public struct TransferMessage: Codable, Equatable, Sendable {
         self.transfer = transfer.id
         bundle = request.bundle
         direction = request.direction
-        url = request.url
+        url = request.publicURL
         isDiscretionary = request.isDiscretionary
         state = transfer.state
         submittedAt = Timestamp(transfer.submittedAt)
@@ -145,8 +145,8 @@ public struct TransferMessage: Codable, Equatable, Sendable {
         notBefore = transfer.notBefore.map(Timestamp.init)
         total = transfer.total
         status = transfer.response?.status
-        finalURL = transfer.response?.url
-        responseHeaders = transfer.response?.headers
+        finalURL = transfer.response.map { TransferRequest.withoutUser($0.url) }
+        responseHeaders = transfer.response?.publicHeaders
         failure = transfer.failure.map { Failure(domain: $0.domain, code: $0.code, message: $0.message) }
         self.vetoes = vetoes.map { $0.map(VerdictMessage.init) }
     }

@@ -6,7 +6,7 @@ public struct TransferBeginMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .text, limit: 8192), .required(3, .text, limit: 32),
         .repeated(4, .text), .optional(5, .flag), .optional(6, .u64), .required(7, .u64), .required(8, .u64),
-        .required(9, .u64))
+        .required(9, .u64), .optional(10, .flag))
     /// The number of the transfer, and the name of its directory.
     public var transfer: UInt64
     /// The address.
@@ -23,10 +23,12 @@ public struct TransferBeginMessage: WireMessage {
     public var progressMilliseconds: UInt64
     /// After how many bytes the first resume record is written.
     public var recordStep: UInt64
+    /// Whether the downloaded file stays in the transfer's directory, so that its name there must be durable.
+    public var keepsFile: Bool
 
     public init(
         transfer: UInt64, url: String, method: String, headers: [String], uploadLength: UInt64?,
-        stallMilliseconds: UInt64, progressMilliseconds: UInt64, recordStep: UInt64
+        stallMilliseconds: UInt64, progressMilliseconds: UInt64, recordStep: UInt64, keepsFile: Bool = false
     ) {
         self.transfer = transfer
         self.url = url
@@ -36,6 +38,7 @@ public struct TransferBeginMessage: WireMessage {
         self.stallMilliseconds = stallMilliseconds
         self.progressMilliseconds = progressMilliseconds
         self.recordStep = recordStep
+        self.keepsFile = keepsFile
     }
 
     public init(_ values: FieldValues) throws(WireError) {
@@ -49,6 +52,7 @@ public struct TransferBeginMessage: WireMessage {
         stallMilliseconds = values[7]
         progressMilliseconds = values[8]
         recordStep = values[9]
+        keepsFile = values[10]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -61,6 +65,7 @@ public struct TransferBeginMessage: WireMessage {
         fields.write(7, stallMilliseconds)
         fields.write(8, progressMilliseconds)
         fields.write(9, recordStep)
+        fields.write(10, ifTrue: keepsFile)
     }
 }
 
@@ -79,40 +84,21 @@ public struct TransferCancelMessage: WireMessage {
 /// The program runs, and its sandbox is in force.
 public struct TransferHelloMessage: WireMessage {
     public static let kind: UInt8 = 0x68
-    public static let table = FieldTable(
-        .required(1, .u64), .required(2, .u64), .optional(3, .text, limit: 256))
+    public static let table = FieldTable(.required(1, .u64))
     /// The version of the messages.
     public var protocolVersion: UInt64
-    /// The number of the program's process; for display only.
-    public var pid: UInt64
-    /// libcurl and its version.
-    public var library: String?
 
-    public init(protocolVersion: UInt64, pid: UInt64, library: String?) {
-        self.protocolVersion = protocolVersion
-        self.pid = pid
-        self.library = library
-    }
-
-    public init(_ values: FieldValues) throws(WireError) {
-        protocolVersion = values[1]
-        pid = values[2]
-        library = values[3]
-    }
-
-    public func write(to fields: inout FieldWriter) {
-        fields.write(1, protocolVersion)
-        fields.write(2, pid)
-        fields.write(3, library)
-    }
+    public init(protocolVersion: UInt64) { self.protocolVersion = protocolVersion }
+    public init(_ values: FieldValues) throws(WireError) { protocolVersion = values[1] }
+    public func write(to fields: inout FieldWriter) { fields.write(1, protocolVersion) }
 }
 
 /// The final response of a transfer has arrived.
 public struct TransferResponseMessage: WireMessage {
     public static let kind: UInt8 = 0x69
+    // The numbers 4 to 6 were fields of version 1.
     public static let table = FieldTable(
-        .required(1, .u64), .required(2, .u64), .optional(3, .u64), .required(4, .u64),
-        .optional(5, .text, limit: 512), .optional(6, .text, limit: 64), .optional(7, .text, limit: 49_152),
+        .required(1, .u64), .required(2, .u64), .optional(3, .u64), .optional(7, .text, limit: 49_152),
         .optional(8, .text, limit: 8192))
     /// The number of the transfer.
     public var transfer: UInt64
@@ -120,27 +106,15 @@ public struct TransferResponseMessage: WireMessage {
     public var status: UInt64
     /// The length of the file, if it is known.
     public var total: UInt64?
-    /// The number of the first byte that the response contains.
-    public var resumedFrom: UInt64
-    /// The strong ETag.
-    public var etag: String?
-    /// The date of the last change.
-    public var lastModified: String?
     /// The header lines, each with a final line feed.
     public var headers: String?
     /// The address after all redirects.
     public var url: String?
 
-    public init(
-        transfer: UInt64, status: UInt64, total: UInt64?, resumedFrom: UInt64, etag: String?,
-        lastModified: String?, headers: String?, url: String?
-    ) {
+    public init(transfer: UInt64, status: UInt64, total: UInt64?, headers: String?, url: String?) {
         self.transfer = transfer
         self.status = status
         self.total = total
-        self.resumedFrom = resumedFrom
-        self.etag = etag
-        self.lastModified = lastModified
         self.headers = headers
         self.url = url
     }
@@ -149,9 +123,6 @@ public struct TransferResponseMessage: WireMessage {
         transfer = values[1]
         status = values[2]
         total = values[3]
-        resumedFrom = values[4]
-        etag = values[5]
-        lastModified = values[6]
         headers = values[7]
         url = values[8]
     }
@@ -160,9 +131,6 @@ public struct TransferResponseMessage: WireMessage {
         fields.write(1, transfer)
         fields.write(2, status)
         fields.write(3, total)
-        fields.write(4, resumedFrom)
-        fields.write(5, etag)
-        fields.write(6, lastModified)
         fields.write(7, headers)
         fields.write(8, url)
     }
@@ -228,7 +196,7 @@ public struct TransferEndedMessage: WireMessage {
     /// The number of the transfer.
     public var transfer: UInt64
     /// How it ended.
-    public var result: TransferAttemptEnd.Kind
+    public var end: TransferAttemptEnd.Kind
     /// The bytes of the file that are here.
     public var completed: UInt64
     /// The bytes that this attempt received.
@@ -247,11 +215,11 @@ public struct TransferEndedMessage: WireMessage {
     public var cpuMicroseconds: UInt64
 
     public init(
-        transfer: UInt64, result: TransferAttemptEnd.Kind, completed: UInt64, received: UInt64, sent: UInt64,
+        transfer: UInt64, end: TransferAttemptEnd.Kind, completed: UInt64, received: UInt64, sent: UInt64,
         status: UInt64?, code: UInt64?, message: String?, retryAfterSeconds: UInt64?, cpuMicroseconds: UInt64
     ) {
         self.transfer = transfer
-        self.result = result
+        self.end = end
         self.completed = completed
         self.received = received
         self.sent = sent
@@ -265,10 +233,10 @@ public struct TransferEndedMessage: WireMessage {
     public init(_ values: FieldValues) throws(WireError) {
         transfer = values[1]
         let number: UInt64 = values[2]
-        guard let result = TransferAttemptEnd.Kind(rawValue: number), result != .lost else {
+        guard let end = TransferAttemptEnd.Kind(rawValue: number), end != .lost else {
             throw WireError(.range, "an attempt ended in the unknown way \(number)")
         }
-        self.result = result
+        self.end = end
         completed = values[3]
         received = values[4]
         sent = values[5]
@@ -281,7 +249,7 @@ public struct TransferEndedMessage: WireMessage {
 
     public func write(to fields: inout FieldWriter) {
         fields.write(1, transfer)
-        fields.write(2, result.rawValue)
+        fields.write(2, end.rawValue)
         fields.write(3, completed)
         fields.write(4, received)
         fields.write(5, sent)
@@ -293,25 +261,24 @@ public struct TransferEndedMessage: WireMessage {
     }
 }
 
-/// A message from the program that makes transfers.
-public enum TransferProgramReport: Sendable {
-    case hello(TransferHelloMessage)
-    case response(TransferResponseMessage)
-    case progress(TransferProgressMessage)
-    case ended(TransferEndedMessage)
+/// The program is alive; it says so every few seconds, also without transfers.
+public struct TransferAliveMessage: WireMessage {
+    public static let kind: UInt8 = 0x6C
+    public static let table = FieldTable()
 
-    /// Reads a message; `nil` for an unknown kind that is to be skipped.
-    ///
-    /// - Throws: ``WireError`` for the first violation.
-    public init?(kind: UInt8, body: FieldReader) throws(WireError) {
-        switch kind {
-        case TransferHelloMessage.kind: self = .hello(try TransferHelloMessage(fields: body))
-        case TransferResponseMessage.kind: self = .response(try TransferResponseMessage(fields: body))
-        case TransferProgressMessage.kind: self = .progress(try TransferProgressMessage(fields: body))
-        case TransferEndedMessage.kind: self = .ended(try TransferEndedMessage(fields: body))
-        default:
-            try refuseUnknown(kind, from: "program that makes transfers")
-            return nil
-        }
-    }
+    public init() {}
+    public init(_ values: FieldValues) throws(WireError) {}
+    public func write(to fields: inout FieldWriter) {}
+}
+
+/// The program ends, because something failed that is not the fault of one transfer.
+public struct TransferFailedMessage: WireMessage {
+    public static let kind: UInt8 = 0x6D
+    public static let table = FieldTable(.required(1, .text, limit: 1024))
+    /// What failed.
+    public var message: String
+
+    public init(message: String) { self.message = message }
+    public init(_ values: FieldValues) throws(WireError) { message = values[1] }
+    public func write(to fields: inout FieldWriter) { fields.write(1, message) }
 }

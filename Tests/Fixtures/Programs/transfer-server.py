@@ -13,6 +13,15 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
     gzip=yes        claims that the content is compressed
     chunked=E       sends the content in chunks, and fields after them; E is the Transfer-Encoding
     hold=yes        the answer waits until /release/NAME was requested
+    gate=N          the same for the bytes from about N on
+    dates=A,B,...   the Last-Modified of the n-th request, as a day of 2020; the last one is repeated; '-' sends none
+    blind=yes       If-Range is ignored: requests for a part get one, of any version
+    bare=yes        answers to requests for a part have no ETag
+    pause=S         waits S seconds before the response
+    chaos=SEED      a server in trouble: drops and stalls after random numbers of bytes, and answers some requests
+                    with 503, as the seed says; the third request finds another ETag and another content
+/raw/NAME?head=TEXT a status line of any form
+/tls/NAME           the address of another server, whose certificate no one trusts, for the same paths
 /put/NAME           accepts an upload; 'busy' and 'drop' as above (with drop, K bytes are read)
 /release/NAME       lets the answers that wait go on
 /seen/NAME          the requests of a NAME so far, as JSON: method, range, if-range, length and hash of the body
@@ -29,7 +38,11 @@ import json
 import random
 import re
 import socket
+import ssl
+import subprocess
+import tempfile
 import threading
+import time
 import urllib.parse
 
 BLOCK = 1 << 20
@@ -136,6 +149,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_loop(self):
         self.answer(302, [("Location", f"{self.path.split('?')[0]}?n={self.index}")])
 
+    def get_raw(self):
+        self.wfile.write((self.value("head") + "\r\nContent-Length: 0\r\n\r\n").encode())
+
+    def get_tls(self):
+        self.answer(200, body=untrusted().encode())
+
     def get_headers(self):
         self.send_response(200)
         length = int(self.value("length", default="20"))
@@ -152,20 +171,36 @@ class Handler(http.server.BaseHTTPRequestHandler):
         size = int(self.value("size"))
         tags = self.value("tags", default='-').split(",")
         tag = tags[min(self.index, len(tags) - 1)]
+        chaos = self.value("chaos")
+        luck = random.Random(f"{chaos} {self.index}")
+        fault = luck.choice(["drop", "drop", "stall", "busy"]) if chaos else ""
+        if chaos:
+            tag = "old" if self.index < 2 else "new"
+            if fault == "busy":
+                self.answer(503, [("Retry-After", "0")], b"busy")
+                return
+        time.sleep(float(self.value("pause", default="0")))
+        days = self.value("dates", default="-").split(",")
+        day = days[min(self.index, len(days) - 1)]
+        date = "" if day == "-" else f"Wed, {int(day):02} Jan 2020 00:00:00 GMT"
         # Another tag means other content.
         name = self.name if tag == "-" else self.name + tag
         first, status = 0, 200
         wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range") or "")
         condition = self.headers.get("If-Range")
-        if wanted and self.value("ranges") != "no" and condition in (None, f'"{tag}"'):
+        if wanted and self.value("ranges") != "no" and (
+            condition in (None, f'"{tag}"', date) or self.value("blind")
+        ):
             first, status = int(wanted[1]), 206
             if first >= size:
                 self.answer(416, [("Content-Range", f"bytes */{size}")])
                 return
         shown = first + 1 if status == 206 and self.value("wrong") else first
         self.send_response(status)
-        if tag != "-":
+        if tag != "-" and not (status == 206 and self.value("bare")):
             self.send_header("ETag", f'"{tag}"')
+        if date:
+            self.send_header("Last-Modified", date)
         if self.value("gzip"):
             self.send_header("Content-Encoding", "gzip")
         if status == 206:
@@ -181,9 +216,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         stall = self.value("stall", self.index)
         limit = self.value("drop", self.index) or stall or "-"
+        if chaos:
+            limit = str(luck.randrange(1 << 20, max(2 << 20, size // 4)))
+            stall = limit if fault == "stall" and first + int(limit) < size else None
         last = size if limit == "-" else min(size, first + int(limit))
+        gate, at = int(self.value("gate", default="0")), shown
         for part in content(name, shown, last):
+            if 0 < gate <= at:
+                self.gate().wait(120)
             self.wfile.write(part)
+            at += len(part)
         if stall and stall != "-":
             self.wfile.flush()
             self.connection.recv(1)  # until the client closes the connection
@@ -222,6 +264,20 @@ class Server(http.server.ThreadingHTTPServer):
 
     def handle_error(self, *_):
         pass  # a client that goes away is part of the tests
+
+
+def untrusted():
+    """Starts a server with a certificate of its own for another name; returns its address."""
+    with tempfile.TemporaryDirectory() as place:
+        files = ["-keyout", place + "/key", "-out", place + "/certificate"]
+        made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        subprocess.run(made + files + ["-subj", "/CN=other.example"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(place + "/certificate", place + "/key")
+    secure = Server(("127.0.0.1", 0), Handler)
+    secure.socket = context.wrap_socket(secure.socket, server_side=True)
+    threading.Thread(target=secure.serve_forever, daemon=True).start()
+    return f"https://127.0.0.1:{secure.server_address[1]}"
 
 
 server = Server(("127.0.0.1", 0), Handler)

@@ -42,6 +42,10 @@ struct ExplainCommand: HostCommand {
         switch launch.map(NamedTarget.launch) ?? target {
         case .launch(let id): try await explain(id, client, console)
         case .request(let id): try await explain(client.request(id), client, console)
+        case .transfer(let id):
+            let transfer = try await client.transfer(id)
+            if console.json { return try console.print(json: transfer) }
+            try TransferStory(transfer: transfer, now: console.now).explain(on: console)
         case .identifier(let identifier): try await explain(identifier, client, console)
         case nil: return
         }

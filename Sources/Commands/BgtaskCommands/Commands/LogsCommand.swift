@@ -54,7 +54,7 @@ struct LogsCommand: HostCommand {
         case .launch(let id): launch = id
         case .request(let id): launches = Set(try await client.request(id).launches.map(\.launch))
         case .identifier(let name): task = name
-        case nil: break
+        case .transfer, nil: break
         }
         // An existing launch without lines gives no output. A launch that does not exist gives an error here.
         if let launch { _ = try await client.launch(launch) }
@@ -63,6 +63,7 @@ struct LogsCommand: HostCommand {
             if let task, line.identifier != task { continue }
             if let launch, line.launch != launch { continue }
             if case .request = target, !(line.launch.map(launches.contains) ?? false) { continue }
+            if case .transfer(let id) = target, !line.message.hasPrefix("\(id) ") { continue }
             if console.json {
                 try console.print(jsonLine: line)
             } else {

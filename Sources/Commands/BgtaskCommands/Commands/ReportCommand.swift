@@ -56,6 +56,8 @@ struct ReportCommand: HostCommand {
         case .launch(let id): return id
         case .request(let id): return try await client.request(id).launches.last(where: \.needsReport)?.launch
         case .identifier(let name): identifier = name
+        case .transfer(let id):
+            throw ValidationError("\(id) is a transfer, which has no report. To see it: bgtask show \(id)")
         case nil: break
         }
         var after: LaunchID?

@@ -7,7 +7,7 @@ struct ShowCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract:
-            "Shows everything that the host knows about one launch, with its log, or about one request.",
+            "Shows everything that the host knows about a launch, with its log, about a request or a transfer.",
         discussion: """
             A request can be shown after its end, too, as long as the host keeps its record. For the identifier of a \
             task, the command shows its pending request or, if there is none, its newest launch.
@@ -16,12 +16,13 @@ struct ShowCommand: HostCommand {
               bgtask show L42
               bgtask show L42 --json
               bgtask show R17
+              bgtask show T5
               bgtask show com.example.photos.cleanup
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "The launch, such as L42, the request, such as R17, or the identifier of a task.",
+            "The launch (L42), the request (R17), the transfer (T5) or the identifier of a task.",
             valueName: "name"))
     var name: NamedTarget
 
@@ -31,6 +32,10 @@ struct ShowCommand: HostCommand {
         switch name {
         case .launch(let id): try await show(id, client, console)
         case .request(let id): try await show(id, client, console)
+        case .transfer(let id):
+            let transfer = try await client.transfer(id)
+            if console.json { return try console.print(json: transfer) }
+            try TransferStory(transfer: transfer, now: console.now).show(on: console)
         case .identifier(let identifier):
             let newest = try await client.newestLaunch(of: identifier)
             let isRunning = newest.map { $0.endedAt == nil } ?? false

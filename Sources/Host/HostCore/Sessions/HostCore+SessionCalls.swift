@@ -212,6 +212,16 @@ extension HostCore {
         return true
     }
 
+    /// Answers the task that waits for the end of a cancelled transfer's attempt, because the transfer has
+    /// ended before that in another way.
+    mutating func answerCancelling(of transfer: Transfer) {
+        guard let (launch, call) = sessions.takeCancelling(transfer.id) else { return }
+        var answer = SessionAnswer()
+        answer.transfer = transfer.id
+        answer.resumable = transfer.keepsPart == true
+        answerSession(launch, call, answer)
+    }
+
     private mutating func told(
         _ question: SessionQuestion, _ bundle: BundleIdentifier, _ id: LaunchID, _ call: UInt64
     ) {

@@ -4,8 +4,8 @@ import TaskModel
 extension Transfer {
     /// What the host does after an attempt has ended.
     enum Step: Equatable {
-        /// The file must be put into its place.
-        case deliver
+        /// The file must be put into this place.
+        case deliver(to: TransferPlace)
         /// The transfer waits for another attempt.
         case wait
         /// The transfer has ended.
@@ -35,13 +35,13 @@ extension Transfer {
             failure = nil
             total = request.direction == .download ? completed : total
             if request.direction == .upload { completed = total ?? completed }
-            guard request.direction == .download, request.file != nil || request.handover != nil else {
+            guard let place = request.place else {
                 return conclude(.succeeded, at: now)
             }
             state = .finishing
-            return .deliver
-        case .answered: return conclude(.refused, at: now)
-        case .refused: return conclude(.failed, at: now)
+            return .deliver(to: place)
+        case .refused: return conclude(.refused, at: now)
+        case .futile: return conclude(.failed, at: now)
         case .faulty, .busy:
             return wait(progressed: progressed, atLeast: attempt.retryAfter ?? .zero, at: now)
         case .lost:
@@ -84,6 +84,15 @@ extension Transfer {
         return .end
     }
 
+    /// Whether the transfer's own directory is still needed.
+    ///
+    /// Without a place of its own, a downloaded file stays there until the host forgets the transfer. The
+    /// bytes of a session's download that did not succeed can stay there, so that another can continue it.
+    var keepsFiles: Bool {
+        let isFileHere = outcome == .succeeded && request.direction == .download && request.place == nil
+        return outcome == nil || isFileHere || keepsPart == true
+    }
+
     /// Ends the transfer because its time is over.
     mutating func expire(at now: WallTime) {
         let last = failure.map { "; the last attempt: \($0.message)" } ?? ""
@@ -96,7 +105,10 @@ extension Transfer {
     private mutating func wait(progressed: Bool, atLeast least: Duration, at now: WallTime) -> Step {
         failures = progressed ? 1 : failures + 1
         let factor = 1 << min(failures - 1, 20)
-        let delay = min(request.retryDelay * factor, TransferRequest.longestRetryDelay)
+        // A record of an older host can have no delay.
+        let delay = min(
+            max(request.retryDelay, TransferRequest.shortestRetryDelay) * factor,
+            TransferRequest.longestRetryDelay)
         // A server can't hold a transfer for longer than this, whatever it asks for.
         let asked = min(least, TransferRequest.longestWait)
         notBefore = (now + max(delay, asked)).rounded

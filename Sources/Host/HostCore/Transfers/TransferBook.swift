@@ -1,4 +1,5 @@
 import DequeModule
+import HeapModule
 import TaskModel
 
 /// The transfers of the host, and which of them begins next.
@@ -8,38 +9,51 @@ struct TransferBook: Sendable {
     static let atOncePerServer = 6
     /// The largest number of transfers at a time: 24.
     ///
-    /// Our choice: four servers at their limit. A bundle that uses one server leaves room for others.
+    /// Our choice: four servers at their limit.
     static let atOnce = 24
     /// How many ended transfers the host remembers: 1,000.
     static let keptEnded = 1000
 
-    /// What decides whether a transfer may begin, besides time.
-    struct Lane: Hashable {
+    /// What the policies ask about a transfer, besides time, and its rank among those of its bundle.
+    struct Terms: Hashable {
         let bundle: BundleIdentifier
-        let server: String
         let isDiscretionary, allowsMetered, allowsConstrained: Bool
         /// 0 for below the middle, 1 for the middle, 2 for above.
         let rank: Int
 
         init(_ request: TransferRequest) {
             bundle = request.bundle
-            server = request.server
             isDiscretionary = request.isDiscretionary
             allowsMetered = request.allowsMetered
             allowsConstrained = request.allowsConstrained
             let priority = request.priority ?? 0.5
             rank = priority < 0.5 ? 0 : priority > 0.5 ? 2 : 1
         }
+
+        /// A request with these terms, for the policies.
+        var request: TransferRequest {
+            var request = TransferRequest(bundle: bundle, direction: .download, url: "")
+            request.isDiscretionary = isDiscretionary
+            request.allowsMetered = allowsMetered
+            request.allowsConstrained = allowsConstrained
+            return request
+        }
     }
 
     private var transfers: [TransferID: Transfer] = [:]
-    /// The transfers that wait and whose time has come, in the order in which they begin.
-    private var queues: [Lane: Deque<TransferID>] = [:]
-    /// The transfers that wait for a time.
+    /// The transfers that wait and whose time has come, by their terms and servers, oldest first.
+    private var queues: [Terms: [String: TransferQueue]] = [:]
+    /// When each transfer that waits for a time may begin.
     private var delayed: [TransferID: WallTime] = [:]
+    /// The same times; those that are no longer in `delayed` are skipped.
+    private var alarms = Heap<TransferAlarm>()
     private var ended: Deque<TransferID> = []
-    /// No deadline of an open transfer is earlier than this; `nil` if none is open.
-    private var firstDeadline: WallTime?
+    /// When each open transfer fails for its age, on CLOCK_BOOTTIME, so that setting the wall clock ends
+    /// none.
+    private var deadlines: [TransferID: Duration] = [:]
+    /// No deadline is earlier than this; `nil` if no transfer is open.
+    private var firstDeadline: Duration?
+    private var lastLook: WallTime?
     private(set) var running: Set<TransferID> = []
     private var runningWith: [String: Int] = [:]
     private var runningOf: [BundleIdentifier: Int] = [:]
@@ -55,19 +69,24 @@ struct TransferBook: Sendable {
     /// Adds a transfer, or replaces it after a change of its state.
     ///
     /// - Returns: The transfers that are forgotten, because too many have ended.
-    mutating func put(_ transfer: Transfer, at now: WallTime) -> [TransferID] {
+    mutating func put(_ transfer: Transfer, at now: Moment) -> [TransferID] {
         let before = transfers.updateValue(transfer, forKey: transfer.id)
         if before?.state == .running, transfer.state != .running { leave(transfer) }
         if before?.state != .running, transfer.state == .running { enter(transfer) }
         guard before?.state != transfer.state || transfer.state == .waiting else { return [] }
-        delayed[transfer.id] = nil
-        if transfer.state != .ended {
-            firstDeadline = min(firstDeadline ?? transfer.deadline, transfer.deadline)
+        // A session's delegate can replace the request, and with it the server.
+        if let before, before.state == .waiting { unqueue(before) }
+        if transfer.state == .ended {
+            deadlines[transfer.id] = nil
+        } else if deadlines[transfer.id] == nil {
+            let deadline = now.boot + transfer.timeLeft(at: now.wall)
+            deadlines[transfer.id] = deadline
+            firstDeadline = min(firstDeadline ?? deadline, deadline)
         }
         switch transfer.state {
         case .waiting:
             let due = [transfer.notBefore, transfer.request.earliestBeginDate].compactMap(\.self).max()
-            if let due, due > now { delayed[transfer.id] = due } else { queue(transfer) }
+            if let due, due > now.wall { delay(transfer.id, until: due) } else { queue(transfer) }
         case .running, .finishing: return []
         case .ended:
             // A session that has not heard of the end yet must find the transfer.
@@ -91,91 +110,153 @@ struct TransferBook: Sendable {
         return [oldest]
     }
 
-    /// Removes a transfer that could not be stored.
-    mutating func remove(_ id: TransferID) {
-        guard let transfer = transfers.removeValue(forKey: id) else { return }
-        if transfer.state == .running { leave(transfer) }
-        delayed[id] = nil
-    }
-
     /// Finds the transfer that begins next.
     ///
-    /// Bundles with fewer transfers under way come first, and then older transfers.
+    /// Bundles with fewer transfers under way come first, and then the bundle whose transfer is the oldest.
+    /// Of one bundle, transfers of a higher rank come first, and then older ones.
     ///
     /// - Parameters:
     ///   - now: The present time.
-    ///   - mayBegin: Whether the conditions permit a transfer; called once for each lane with room.
+    ///   - mayBegin: Whether the policies permit transfers of these terms.
     /// - Returns: The transfer; `nil` if none may begin.
-    mutating func next(at now: WallTime, _ mayBegin: (Transfer) -> Bool) -> Transfer? {
-        for (id, due) in delayed {
-            guard let transfer = transfers[id] else { continue }
-            // If the wall clock was set back, the end of a wait may be further ahead than any wait is long.
-            let isLost = transfer.notBefore == due && due > now + TransferRequest.longestWait
-            guard due <= now || isLost else { continue }
+    mutating func next(at now: WallTime, _ mayBegin: (Terms) -> Bool) -> Transfer? {
+        queueDue(at: now)
+        guard running.count < Self.atOnce else { return nil }
+        let candidates = queues.compactMap { terms, servers in
+            first(of: servers).flatMap { mayBegin(terms) ? (terms: terms, id: $0) : nil }
+        }
+        let oldest = Dictionary(
+            candidates.map { ($0.terms.bundle, $0.id) }, uniquingKeysWith: { min($0, $1) })
+        func key(_ terms: Terms, _ id: TransferID) -> (Int, TransferID, Int, TransferID) {
+            let bundle = terms.bundle
+            return (runningOf[bundle, default: 0], oldest[bundle, default: id], -terms.rank, id)
+        }
+        let next = candidates.min { key($0.terms, $0.id) < key($1.terms, $1.id) }
+        return next.flatMap { transfers[$0.id] }
+    }
+
+    /// Finds a transfer under way that must give its place to one of another bundle.
+    ///
+    /// A bundle that has at least two more transfers under way than one that waits for a place, at the same
+    /// server or in all, gives one back. So many slow transfers of one bundle hold up no other bundle. A
+    /// download is chosen before an upload, which would begin again, and then the youngest.
+    ///
+    /// - Parameter mayBegin: Whether the policies permit transfers of these terms.
+    /// - Returns: The transfer to stop; `nil` if the places are shared fairly. The transfer that waits is the
+    ///   one that ``next(at:_:)`` then returns.
+    func yielding(_ mayBegin: (Terms) -> Bool) -> TransferID? {
+        let isFull = running.count >= Self.atOnce
+        let fullServers = Set(runningWith.filter { $0.value >= Self.atOncePerServer }.keys)
+        guard isFull || !fullServers.isEmpty else { return nil }
+        let waiting = queues.sorted {
+            runningOf[$0.key.bundle, default: 0] < runningOf[$1.key.bundle, default: 0]
+        }
+        for (terms, servers) in waiting where mayBegin(terms) {
+            let count = runningOf[terms.bundle, default: 0]
+            if isFull, first(of: servers) != nil, let found = victim(count, at: nil) { return found }
+            for server in fullServers.sorted() where servers[server] != nil {
+                if let found = victim(count, at: server) { return found }
+            }
+        }
+        return nil
+    }
+
+    /// The transfer of a bundle with at least two more transfers under way than `count` that is stopped
+    /// first; `nil` if there is none.
+    private func victim(_ count: Int, at server: String?) -> TransferID? {
+        let richest = running.compactMap { transfers[$0] }.filter {
+            (server == nil || $0.request.server == server)
+                && runningOf[$0.request.bundle, default: 0] >= count + 2
+        }
+        return richest.max { left, right in
+            let key = { (transfer: Transfer) in
+                (
+                    runningOf[transfer.request.bundle, default: 0],
+                    transfer.request.direction == .download ? 1 : 0, transfer.id.rawValue
+                )
+            }
+            return key(left) < key(right)
+        }?.id
+    }
+
+    /// The next date at which a transfer's wait ends; `nil` if there is none.
+    mutating func nextDate() -> WallTime? {
+        dropOldAlarms()
+        return alarms.min?.due
+    }
+
+    /// When the first open transfer may fail for its age, on CLOCK_BOOTTIME; `nil` if none is open.
+    var nextDeadline: Duration? { hasOpen ? firstDeadline : nil }
+
+    /// The transfers whose time is over, except complete ones whose files are being put into their places.
+    mutating func takeOverdue(at boot: Duration) -> [Transfer] {
+        guard let first = firstDeadline, first <= boot else { return [] }
+        firstDeadline = deadlines.values.filter { $0 > boot }.min()
+        return deadlines.filter { $0.value <= boot }.compactMap { transfers[$0.key] }
+            .filter { $0.state != .finishing }.sorted { $0.id < $1.id }
+    }
+
+    // MARK: Times
+
+    private mutating func delay(_ id: TransferID, until due: WallTime) {
+        delayed[id] = due
+        alarms.insert(TransferAlarm(due: due, id: id))
+    }
+
+    private mutating func dropOldAlarms() {
+        while let alarm = alarms.min, delayed[alarm.id] != alarm.due { alarms.removeMin() }
+    }
+
+    /// Queues the transfers whose time has come.
+    private mutating func queueDue(at now: WallTime) {
+        defer { lastLook = now }
+        if let last = lastLook, now < last { queueLost(at: now) }
+        while let alarm = alarms.min, alarm.due <= now {
+            alarms.removeMin()
+            guard delayed[alarm.id] == alarm.due, let transfer = transfers[alarm.id] else { continue }
+            delayed[alarm.id] = nil
+            queue(transfer)
+        }
+    }
+
+    /// Queues the transfers whose wait between two attempts ends further ahead than any wait is long, because
+    /// the wall clock was set back.
+    private mutating func queueLost(at now: WallTime) {
+        for (id, due) in delayed where due > now + TransferRequest.longestWait {
+            guard let transfer = transfers[id], transfer.notBefore == due else { continue }
             delayed[id] = nil
             queue(transfer)
         }
-        guard running.count < Self.atOnce else { return nil }
-        let candidates = queues.keys.filter { runningWith[$0.server, default: 0] < Self.atOncePerServer }
-            .compactMap { lane -> (lane: Lane, transfer: Transfer)? in
-                first(of: lane).map { (lane, $0) }
-            }
-            .sorted { left, right in
-                let (mine, other) = (
-                    runningOf[left.lane.bundle, default: 0], runningOf[right.lane.bundle, default: 0]
-                )
-                if mine != other { return mine < other }
-                let isSameBundle = left.lane.bundle == right.lane.bundle
-                if isSameBundle, left.lane.rank != right.lane.rank { return left.lane.rank > right.lane.rank }
-                return left.transfer.id < right.transfer.id
-            }
-        return candidates.first { mayBegin($0.transfer) }?.transfer
-    }
-
-    /// The next time at which a transfer's wait or limit ends; `nil` if there is none.
-    var nextTime: WallTime? {
-        [delayed.values.min(), hasOpen ? firstDeadline : nil].compactMap(\.self).min()
-    }
-
-    /// The transfers whose time is over, except complete ones whose files are being put into their places.
-    mutating func takeOverdue(at now: WallTime) -> [Transfer] {
-        guard let first = firstDeadline, first <= now else { return [] }
-        let open = transfers.values.filter { $0.state != .ended && $0.state != .finishing }
-        firstDeadline = open.lazy.map(\.deadline).filter { $0 > now }.min()
-        return open.filter { $0.deadline <= now }.sorted { $0.id < $1.id }
     }
 
     // MARK: Queues
 
     private mutating func queue(_ transfer: Transfer) {
-        let lane = Lane(transfer.request)
-        // A transfer that waits again after an attempt keeps its place by its age.
-        if let last = queues[lane]?.last, last > transfer.id {
-            queues[lane]?.prepend(transfer.id)
-        } else {
-            queues[lane, default: []].append(transfer.id)
-        }
+        queues[Terms(transfer.request), default: [:]][transfer.request.server, default: TransferQueue()]
+            .insert(transfer.id)
     }
 
-    /// The first transfer of a lane that still waits; others are removed from its queue.
-    private mutating func first(of lane: Lane) -> Transfer? {
-        while let id = queues[lane]?.first {
-            if let transfer = transfers[id], transfer.state == .waiting, delayed[id] == nil {
-                return transfer
-            }
-            queues[lane]?.removeFirst()
+    private mutating func unqueue(_ transfer: Transfer) {
+        if delayed.removeValue(forKey: transfer.id) != nil { return }
+        let (terms, server) = (Terms(transfer.request), transfer.request.server)
+        queues[terms]?[server]?.remove(transfer.id)
+        if queues[terms]?[server]?.isEmpty == true { queues[terms]?[server] = nil }
+        if queues[terms]?.isEmpty == true { queues[terms] = nil }
+    }
+
+    /// The oldest transfer that waits for a server with a free place.
+    private func first(of servers: [String: TransferQueue]) -> TransferID? {
+        var oldest: TransferID?
+        for (server, queue) in servers where runningWith[server, default: 0] < Self.atOncePerServer {
+            if let id = queue.first, oldest.map({ id < $0 }) ?? true { oldest = id }
         }
-        queues[lane] = nil
-        return nil
+        return oldest
     }
 
     private mutating func enter(_ transfer: Transfer) {
-        let lane = Lane(transfer.request)
         running.insert(transfer.id)
-        runningWith[lane.server, default: 0] += 1
-        runningOf[lane.bundle, default: 0] += 1
-        if queues[lane]?.first == transfer.id { queues[lane]?.removeFirst() }
-        if queues[lane]?.isEmpty == true { queues[lane] = nil }
+        runningWith[transfer.request.server, default: 0] += 1
+        runningOf[transfer.request.bundle, default: 0] += 1
     }
 
     private mutating func leave(_ transfer: Transfer) {

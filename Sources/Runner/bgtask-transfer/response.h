@@ -1,17 +1,17 @@
 /* Reads the status and the header lines of responses. */
-#ifndef BGTASK_TRANSFER_ANSWER_H
-#define BGTASK_TRANSFER_ANSWER_H
+#ifndef BGTASK_TRANSFER_RESPONSE_H
+#define BGTASK_TRANSFER_RESPONSE_H
 
 #include "transfer.h"
 
 /** Forgets the response before. */
-void answer_reset(struct answer *answer);
+void response_reset(struct response *response);
 /** Reads one header line, which may end with CR and LF. Returns NULL, or why the response is refused, as a
  *  constant text. */
-const char *answer_line(struct answer *answer, const char *line, size_t length);
+const char *response_line(struct response *response, const char *line, size_t length);
 /** Whether the status asks for another attempt. */
-bool answer_is_busy(const struct answer *answer);
+bool response_is_busy(const struct response *response);
 /** Whether the status is a success. */
-bool answer_is_success(const struct answer *answer);
+bool response_is_success(const struct response *response);
 
 #endif

@@ -1,0 +1,67 @@
+import HostSettings
+import Scheduling
+import TaskModel
+
+/// The bytes of transfers: how many each bundle has used, and how many it may use on metered networks.
+extension HostCore {
+    /// What the host knows of a bundle.
+    func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
+        var facts = scheduler.facts(of: bundle, at: now)
+        facts.transferredToday = transferUse[bundle].map { _ in transferredToday(bundle, at: now) }
+        return facts
+    }
+
+    /// The sum of the bytes of a session's transfers that the host remembers, as the record of the launch for
+    /// their events shows it.
+    func transferredBytes(of session: String, _ bundle: BundleIdentifier) -> TransferBytes {
+        var sum = TransferBytes()
+        for transfer in transfers.all
+        where transfer.request.bundle == bundle && transfer.request.session == session {
+            sum.add(received: transfer.received, sent: transfer.sent, isMetered: false)
+        }
+        return sum
+    }
+
+    /// The bundles that have used their bytes of the day; none on an unmetered network.
+    func bundlesOverBudget(at now: Moment) -> Set<BundleIdentifier> {
+        guard isMetered, let limit = settings?.effective.meteredTransfersPerDay else { return [] }
+        return Set(transferUse.keys.filter { transferredToday($0, at: now).metered >= limit.bytes })
+    }
+
+    /// The veto of the policy TransferBudget; `nil` if it has no objection.
+    func budgetVeto(of bundle: BundleIdentifier, at now: Moment) -> Verdict? {
+        guard bundlesOverBudget(at: now).contains(bundle),
+            let limit = settings?.effective.meteredTransfersPerDay
+        else { return nil }
+        let used = ByteCount.mebibytes(transferredToday(bundle, at: now).metered >> 20)
+        return Verdict(
+            policy: "TransferBudget", decision: .mustNotProceed, score: 0, weight: 0,
+            rationale: [
+                Rationale(
+                    quantity: "meteredBytes",
+                    required: "less than \(limit) a day for each bundle on metered networks",
+                    observed: "\(used) today", earliestChange: midnight(after: now),
+                    remedy: "Connect to an unmetered network, or raise transfers.meteredPerDay")
+            ])
+    }
+
+    /// The next local midnight, when the bytes of a new day begin.
+    func midnight(after now: Moment) -> WallTime {
+        WallTime(sinceEpoch: .seconds((localDay(of: now.wall) + 1) * 86_400) - (localTimeOffset ?? .zero))
+    }
+
+    /// Whether the machine's network is metered or in low-data mode.
+    var isMetered: Bool {
+        let network = conditions.network.value
+        return network == .metered || network == .constrained
+    }
+
+    /// The local day of a time, as days since 1970.
+    func localDay(of time: WallTime) -> Int64 {
+        (time.wholeSeconds + (localTimeOffset ?? .zero).components.seconds) / 86_400
+    }
+
+    private func transferredToday(_ bundle: BundleIdentifier, at now: Moment) -> TransferBytes {
+        transferUse[bundle]?.days[localDay(of: now.wall)] ?? TransferBytes()
+    }
+}

@@ -1,0 +1,44 @@
+import HostCore
+public import TaskModel
+
+/// The functions of the control channel about transfers; `TransferControl` documents each of them.
+public struct HostTransfers: Sendable {
+    let host: TaskHost
+
+    /// Makes a transfer, which is durable when the function returns.
+    public func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
+        try await host.ask(.transfer(request)).value {
+            if case .transfer(let found) = $0 { found } else { nil }
+        }
+    }
+
+    /// Cancels a transfer.
+    public func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
+        try await host.ask(.cancelTransfer(id)).value {
+            if case .transfer(let found) = $0 { found } else { nil }
+        }
+    }
+
+    /// The transfers, oldest first, and why those that wait do.
+    public func all() async throws(SubmissionError) -> [ExplainedTransfer] {
+        await host.untilBegun()
+        return await listed(by: host)
+    }
+
+    /// One transfer.
+    public func transfer(_ id: TransferID) async throws(SubmissionError) -> ExplainedTransfer {
+        await host.untilBegun()
+        if let found = await found(id, by: host) { return found }
+        throw SubmissionError(
+            code: .notFound, subject: "\(id)", finding: "the host knows no such transfer",
+            remedy: "To list the transfers: bgtask transfers")
+    }
+
+    private func listed(by host: isolated TaskHost) -> [ExplainedTransfer] {
+        host.core.explainedTransfers(at: host.moments.now())
+    }
+
+    private func found(_ id: TransferID, by host: isolated TaskHost) -> ExplainedTransfer? {
+        host.core.explainedTransfer(id, at: host.moments.now())
+    }
+}

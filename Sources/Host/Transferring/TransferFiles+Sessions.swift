@@ -1,0 +1,52 @@
+public import LinuxSystem
+public import TaskModel
+
+/// The files of transfers that tasks asked for by a background session: they come from a handover directory,
+/// or belong there.
+extension TransferFiles {
+    /// Opens the file that a transfer sends; `nil` for a download.
+    ///
+    /// - Throws: The system call that failed.
+    func open(_ request: TransferRequest) throws(SystemCallError) -> SendingFile? {
+        guard request.direction == .upload else { return nil }
+        if let name = request.handover { return try handover(of: request.bundle).open(name) }
+        guard let path = request.file else { return nil }
+        return try SendingFile(path)
+    }
+
+    /// Puts a complete file into the handover directory of a bundle.
+    ///
+    /// - Parameters:
+    ///   - id: The transfer.
+    ///   - bundle: The bundle.
+    ///   - name: The name of the file in the directory.
+    /// - Returns: Why that failed; `nil` if the file is durable there.
+    public func handOver(_ id: TransferID, to bundle: BundleIdentifier, as name: String) -> TransferFailure? {
+        do throws(SystemCallError) {
+            try handover(of: bundle).put(source(of: id), as: name)
+            return nil
+        } catch {
+            return Self.failure(error)
+        }
+    }
+
+    /// Removes the file of an upload from its bundle's handover directory.
+    public func discard(_ transfer: Transfer) {
+        let request = transfer.request
+        guard let name = request.handover, request.direction == .upload else { return }
+        // The app may have removed it, and the bundle may be gone.
+        if let directory = try? handover(of: request.bundle) { directory.remove(name) }
+    }
+
+    /// Gives the bytes of a transfer that has ended to another one, which continues it.
+    ///
+    /// - Throws: The system call that failed; the other transfer then begins with its first byte.
+    public func move(_ id: TransferID, to other: TransferID) throws(SystemCallError) {
+        try DirectoryTree.remove(directory(of: other))
+        _ = try DirectoryTree.rename(directory(of: id), to: directory(of: other))
+    }
+
+    private func handover(of bundle: BundleIdentifier) throws(SystemCallError) -> HandoverDirectory {
+        try HandoverDirectory(in: dataDirectory(bundle))
+    }
+}

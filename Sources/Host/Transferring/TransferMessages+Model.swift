@@ -1,0 +1,45 @@
+import RunnerWire
+import TaskModel
+
+/// The messages of the program, as values of the model.
+extension TransferResponseMessage {
+    var id: TransferID { TransferID(rawValue: transfer.bounded) }
+    var length: Int64? { total?.bounded }
+    var response: TransferResponse {
+        TransferResponse(
+            status: Int(status.bounded), url: url ?? "",
+            headers: (headers ?? "").split(separator: "\n").map(String.init))
+    }
+}
+
+extension TransferProgressMessage {
+    var id: TransferID { TransferID(rawValue: transfer.bounded) }
+}
+
+extension TransferEndedMessage {
+    var id: TransferID { TransferID(rawValue: transfer.bounded) }
+
+    /// How the attempt ended, with the failure in its domain.
+    var attemptEnd: TransferAttemptEnd {
+        TransferAttemptEnd(
+            end, completed: completed.bounded, failure: failure,
+            retryAfter: retryAfterSeconds.map { .seconds(Int64(min($0, 1 << 40))) })
+    }
+
+    private var failure: TransferFailure? {
+        guard let message else { return nil }
+        if let code { return TransferFailure(domain: .network, code: Int(code.bounded), message: message) }
+        if let status, end == .refused || end == .busy {
+            return TransferFailure(domain: .server, code: Int(status.bounded), message: message)
+        }
+        return TransferFailure(.local, message)
+    }
+}
+
+extension UInt64 {
+    /// The number, or 2^50 if it is greater.
+    ///
+    /// No length or count of bytes is greater, and sums of such numbers can't overflow. A process that speaks
+    /// to the network sends these numbers, so they must not trap.
+    var bounded: Int64 { Int64(Swift.min(self, 1 << 50)) }
+}

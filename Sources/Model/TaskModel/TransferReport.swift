@@ -1,0 +1,51 @@
+/// How an attempt of a transfer ended.
+public struct TransferAttemptEnd: Equatable, Sendable {
+    /// The kinds of ends; the raw values are those of the program `bgtask-transfer`.
+    public enum Kind: UInt64, Sendable, CaseIterable {
+        /// The file is complete and durable, or the upload was accepted.
+        case finished = 0
+        /// The server refused: its final response is not a success.
+        case refused = 1
+        /// The network, the server or the disk failed.
+        case faulty = 2
+        /// The server asked for another attempt.
+        case busy = 3
+        /// Another attempt would fail in the same way.
+        case futile = 4
+        /// The host cancelled the attempt.
+        case cancelled = 5
+        /// The program ended during the attempt.
+        case lost = 100
+    }
+
+    /// The kind.
+    public var kind: Kind
+    /// The bytes of the file that are here, for a download; `nil` if they are not known.
+    public var completed: Int64?
+    /// Why the attempt failed; `nil` if it did not.
+    public var failure: TransferFailure?
+    /// How long the server wants to be left alone; `nil` if it said nothing.
+    public var retryAfter: Duration?
+
+    /// Creates an end.
+    public init(
+        _ kind: Kind, completed: Int64? = nil, failure: TransferFailure? = nil, retryAfter: Duration? = nil
+    ) {
+        self.kind = kind
+        self.completed = completed
+        self.failure = failure
+        self.retryAfter = retryAfter
+    }
+}
+
+/// A report about a transfer, from the program that makes it.
+public enum TransferReport: Equatable, Sendable {
+    /// The final response has arrived; `total` is the length of the file, if it is known.
+    case response(TransferID, TransferResponse, total: Int64?)
+    /// How far the transfer is; `received` and `sent` count the bytes of this attempt.
+    case progress(TransferID, completed: Int64, total: Int64?, received: Int64, sent: Int64)
+    /// The attempt has ended; `received` and `sent` count its bytes.
+    case ended(TransferID, TransferAttemptEnd, received: Int64, sent: Int64)
+    /// The file was put into its place, or could not be.
+    case delivered(TransferID, TransferFailure?)
+}
