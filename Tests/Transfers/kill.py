@@ -93,7 +93,8 @@ try:
     host = start()
     limits = ["--retry-delay", "10ms", "--stall-timeout", "500ms"]
     began = time.monotonic()
-    asked = bgtask("transfer", f"{address}/file/big?size={size}&chaos={seed}&gate={size * 9 // 10}", "--to", str(out), *limits)
+    big = f"{address}/file/big?size={size}&chaos={seed}&gate={size * 9 // 10}"
+    asked = bgtask("transfer", big, "--to", str(out), *limits)
     if asked.returncode != 0:
         fail(f"the transfer was refused: {asked.stderr}")
     victims = ["program"] * KILLS + ["host"] * KILLS
