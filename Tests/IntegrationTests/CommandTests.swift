@@ -66,6 +66,12 @@ import Testing
             ("run: [/usr/share/doc]", "failed", "the program '/usr/share/doc' is not a file"),
             ("run: [/etc/hostname]", "failed", "'/etc/hostname'"),
             ("script: cat /etc/shadow", "failed", "exit status 1"),
+            // Programs such as rsync talk to their processes by pairs of sockets.
+            ("script: perl -MSocket -e 'exit !socketpair(A, B, AF_UNIX, SOCK_STREAM, 0)'", "succeeded", ""),
+            (
+                "script: perl -MSocket -e 'exit !socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0)'", "failed",
+                "status 1"
+            ),
         ])
     func `the exit of a program decides the outcome`(_ command: String, _ outcome: String, _ message: String)
         throws
@@ -128,6 +134,25 @@ import Testing
         #expect(log(host).contains("continued from 17"))
         #expect(host.stop() == 0)
         #expect(host.leftovers() == [])
+    }
+
+    @Test func `run makes a job of a command line, and refuses one that the host would refuse`() throws {
+        let host = try HostProcess()
+        try host.start()
+        let answer = host.run(
+            "run", "--name", "hello", "--", "/bin/sh", "-c", "echo \"it's $1\"", "sh", "a  b")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(answer.output.contains("it's a  b"))
+        let failed = host.run("run", "--", "/bin/false")
+        #expect(failed.status == 1, "\(failed)")
+        for (option, value) in [("--at", "nonsense"), ("--every", "5")] {
+            let refused = host.run("run", option, value, "--name", "clock", "--", "/bin/date")
+            #expect(refused.status == 1 && refused.errors.contains("error:"), "\(refused)")
+        }
+        let clock = host.run("run", "--every", "1d", "--name", "clock", "--", "/bin/date")
+        #expect(clock.status == 0 && clock.output.contains("local.clock.run"), "\(clock)")
+        try host.wait("the schedule is known") { host.run("plugins").output.contains("local.clock.run") }
+        #expect(host.stop() == 0)
     }
 
     @Test func `processes that a program leaves behind end with its launch`() throws {

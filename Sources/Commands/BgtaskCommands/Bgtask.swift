@@ -24,7 +24,8 @@ struct Bgtask: AsyncParsableCommand {
             """,
         version: ProductVersion.current,
         subcommands: [
-            RunCommand.self, SubmitCommand.self, PendingCommand.self, ExplainCommand.self, LaunchesCommand.self,
+            RunCommand.self, SubmitCommand.self, PendingCommand.self, ExplainCommand.self,
+            LaunchesCommand.self,
             ShowCommand.self, ReportCommand.self,
             CancelCommand.self,
             LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,

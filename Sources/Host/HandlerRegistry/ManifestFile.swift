@@ -78,8 +78,9 @@ enum ManifestFile {
         return ManifestReader.read(bytes, file: path)
     }
 
-    /// Checks the calls of a manifest against their libraries, and its commands against their programs. Both
-    /// can change when the manifest does not.
+    /// Checks the calls of a manifest against their libraries, and its commands against their programs.
+    ///
+    /// Both can change when the manifest does not.
     static func check(
         _ read: ReadManifest, file path: String, calls: inout CallLibraries
     ) -> [ManifestProblem] {

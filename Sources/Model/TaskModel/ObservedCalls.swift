@@ -84,6 +84,8 @@ extension ObservedCalls.Call {
         case "socket":
             let isInternet = subject.map { $0.hasPrefix("AF_INET, ") || $0.hasPrefix("AF_INET6, ") }
             return isInternet == true ? "network: true" : nil
+        case "socketpair":
+            return subject?.hasPrefix("AF_UNIX, SOCK_STREAM") == true ? "subprocesses: true" : nil
         case "connect":
             guard let port else { return nil }
             return "network: {connect: [\(port)]}"

@@ -216,7 +216,8 @@ static int open_input(const bgtask_launch *launch) {
     if (!command.reads_payload || launch->payload == NULL)
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
     int file = memfd_create("payload", MFD_CLOEXEC);
-    if (file >= 0 && write(file, launch->payload, launch->payload_length) != (ssize_t)launch->payload_length) {
+    if (file >= 0 &&
+        write(file, launch->payload, launch->payload_length) != (ssize_t)launch->payload_length) {
         close(file);
         return -1;
     }

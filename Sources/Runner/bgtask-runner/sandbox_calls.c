@@ -131,6 +131,12 @@ static bool refuse_types(struct filter filter, int call, bool permits_datagrams)
     return true;
 }
 
+/* Permits pairs of local stream sockets, which lead nowhere else. Datagram sockets can send to any address. */
+static bool refuse_other_pairs(struct filter filter) {
+    return REFUSE_IF(filter, EACCES, SCMP_SYS(socketpair), when(0, SCMP_CMP_NE, AF_UNIX, 0)) &&
+           refuse_types(filter, SCMP_SYS(socketpair), false);
+}
+
 /* Permits the families IPv4 and IPv6, and the kernel's list of addresses, which getaddrinfo reads. Sockets
  * of the family AF_UNIX would reach the host and other services of this machine. */
 static bool refuse_families(struct filter filter) {
@@ -140,9 +146,7 @@ static bool refuse_families(struct filter filter) {
            refuse_values(filter, call, 0, AF_INET6 + 1, AF_NETLINK - 1) &&
            REFUSE_IF(filter, EACCES, call, when(0, SCMP_CMP_GT, AF_NETLINK, 0)) &&
            REFUSE_IF(filter, EACCES, call, when(0, SCMP_CMP_EQ, AF_NETLINK, 0), when(2, SCMP_CMP_NE, 0, 0)) &&
-           // A pair of stream sockets leads nowhere else; one of datagram sockets can send to any address.
-           REFUSE_IF(filter, EACCES, SCMP_SYS(socketpair), when(0, SCMP_CMP_NE, AF_UNIX, 0)) &&
-           refuse_types(filter, SCMP_SYS(socketpair), false);
+           refuse_other_pairs(filter);
 }
 
 /* What Landlock can't limit to ports: MPTCP and other protocols, servers, and connections that the first
@@ -165,8 +169,11 @@ static bool refuse_around_ports(struct filter filter, const struct sandbox *sand
 
 static bool refuse_sockets(struct filter filter, const struct sandbox *sandbox) {
     if (sandbox->network == NETWORK_NONE)
-        return REFUSE_ALL(filter, EACCES, SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect),
-                          SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4));
+        return REFUSE_ALL(filter, EACCES, SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind),
+                          SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4)) &&
+               // Programs talk to the programs that they start by such pairs, for example rsync.
+               (sandbox->subprocesses ? refuse_other_pairs(filter)
+                                      : REFUSE_ALL(filter, EACCES, SCMP_SYS(socketpair)));
     return refuse_families(filter) &&
            (sandbox->network == NETWORK_ALL || refuse_around_ports(filter, sandbox));
 }

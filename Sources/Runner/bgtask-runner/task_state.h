@@ -26,8 +26,8 @@ struct bgtask_task {
     int64_t assertion_allowance; /**< In nanoseconds. */
     const uint8_t *program;      /**< A call program; NULL for a plugin or a command. */
     size_t program_length;
-    struct body command;        /**< The *command* message; its bytes are NULL for a plugin or a call program. */
-    void *library;              /**< The plugin's handle from dlopen; NULL for a call program or a command. */
+    struct body command; /**< The *command* message; its bytes are NULL for a plugin or a call program. */
+    void *library;       /**< The plugin's handle from dlopen; NULL for a call program or a command. */
     struct frame_reader reader; /**< Of the control pipe; the main thread uses it until the control thread
                                  *   starts. */
     sem_t may_hear;             /**< Posted once, when the control thread may read the control pipe. */

@@ -2,6 +2,7 @@ import ArgumentParser
 import Authoring
 import ControlClient
 import ControlWire
+import HandlerRegistry
 import LinuxSystem
 import TaskModel
 
@@ -22,7 +23,7 @@ struct RunCommand: HostCommand {
 
             Examples:
               bgtask run -- ./report.sh
-              bgtask run --power --idle --write /mnt/backup -- /usr/bin/rsync -a . /mnt/backup/photos
+              bgtask run --power --idle --write /mnt/backup -- /usr/bin/rsync -rlt . /mnt/backup/photos
               bgtask run --every 1d --power --internet --name mirror -- /usr/local/bin/mirror-feed
               bgtask run --at 02:30 -- /usr/bin/find /srv -name '*.tmp' -delete
             """)
@@ -84,6 +85,7 @@ struct RunCommand: HostCommand {
         }
         var path = ""
         try console.authoring { path = try manifest.write(to: directory) }
+        try check(path, console)
         let identifier = try TaskIdentifier(manifest.identifier)
         if manifest.timing != nil {
             return try console.json
@@ -107,6 +109,21 @@ struct RunCommand: HostCommand {
             throw code
         }
         try await showOutput(of: request, client, console)
+    }
+
+    /// Checks the new manifest as the host does; removes it and ends the command if the host refuses it.
+    private func check(_ path: String, _ console: Console) throws {
+        let errors = ManifestLinter.lint(files: [path], pluginsDirectory: nil)
+            .filter { $0.severity == .error }
+        if errors.isEmpty { return }
+        try? DirectoryTree.remove(path)
+        if console.json {
+            try console.print(json: errors.map(ProblemMessage.init))
+        } else {
+            for error in errors { console.complain(Printable.text(error.description)) }
+            console.complain("The manifest was removed again, because the host would refuse it.")
+        }
+        throw ExitCode(1)
     }
 
     private func manifest(_ console: Console) throws -> CommandManifest {

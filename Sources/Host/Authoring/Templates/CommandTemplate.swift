@@ -19,7 +19,7 @@ extension TemplateNames {
           - identifier: \(bundle).command
             kind: processing
             command:
-              # One program: run: [/usr/bin/rsync, -a, /srv/a, /srv/b]
+              # One program: run: [/usr/bin/rsync, -rlt, /srv/a/, /srv/b]
               script: |
                 echo "Hello from \(name), attempt $BGTASK_ATTEMPT"
                 echo "progress 1 2 half done" >&$BGTASK_CONTROL

@@ -153,8 +153,7 @@ struct ConditionReader {
 }
 
 extension YAMLNode {
-    /// The text of a scalar; numbers and words are kept as written, because they are compared as text.
-    /// The text of a scalar; a word for true or false must be in quotation marks.
+    /// The text of a scalar, as it is written; a word for true or false must be in quotation marks.
     func plainText(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
             problems.error(place, "\(what) must be text or a number, found \(found)", nil)
