@@ -136,6 +136,43 @@ import Testing
         #expect(host.leftovers() == [])
     }
 
+    @Test(arguments: [
+        // A program with a child, a shell that ends before its worker, and a daemon that heeds no signal.
+        "run: [sh, -c, echo progress 17 100 >&3; sleep 1000; true]",
+        """
+        script: |
+          sh -c 'trap "sleep 0.3; exit" TERM; echo progress 17 100 >&3; sleep 1000 & wait'
+          true
+        """,
+        """
+        script: |
+          setsid sh -c 'trap "" TERM; sleep 1000' &
+          trap 'exit 9' TERM
+          echo progress 17 100 >&3
+          wait
+        """,
+    ])
+    func `an expiring command ends in time, whatever it started, and its request is put back`(command: String)
+        throws
+    {
+        let host = try start(
+            command,
+            more: "requiresExternalPower: true\nlimits: {grace: 3s}")
+        #expect(host.run("conditions", "set", "power=external").status == 0)
+        #expect(host.run("submit", "com.example.job.run").status == 0)
+        try host.wait("it reports progress") {
+            (try? host.launches().first?["progress"] as? [String: Any])??["completed"] as? Int == 17
+        }
+        #expect(host.run("conditions", "set", "power=battery:80%").status == 0)
+        try host.wait("the launch has ended") {
+            (try? host.launches().last?["outcome"] as? String) != nil
+        }
+        #expect(try host.launches().last?["outcome"] as? String == "expired", "\(log(host))")
+        #expect(host.run("pending").output.contains("R1"), "\(host.run("pending"))")
+        #expect(host.stop() == 0)
+        #expect(host.leftovers() == [])
+    }
+
     @Test func `run makes a job of a command line, and refuses one that the host would refuse`() throws {
         let host = try HostProcess()
         try host.start()

@@ -40,6 +40,7 @@ static struct {
     pthread_mutex_t lock; /* Guards the members below: the control thread stops the program. */
     pid_t process;        /* 0 while the program does not run. */
     bool is_stopping;
+    int64_t deadline; /* Of the expiration, in nanoseconds on CLOCK_MONOTONIC. */
 } command = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* MARK: Expiration */
@@ -67,6 +68,7 @@ static void expire(bgtask_task *task, const bgtask_expiration *expiration, void 
     write_expired(expiration);
     pthread_mutex_lock(&command.lock);
     command.is_stopping = true;
+    command.deadline = expiration->deadline_nanoseconds;
     send_stop_signal();
     pthread_mutex_unlock(&command.lock);
 }
@@ -134,25 +136,26 @@ static bool write_checkpoint(const bgtask_launch *launch) {
     return count >= 0 && setenv("BGTASK_CHECKPOINT", path, 1) == 0;
 }
 
-/* Looks for a program without a slash in the directories of PATH. */
+/* Looks for a program without a slash. A PATH that the manifest sets is for the program itself: the host has
+ * checked who can change the program, and looked only here. */
 static bool find_program(const char *name) {
+    static const char *const directories[] = {"/usr/local/bin", "/usr/bin", "/bin"};
     if (strchr(name, '/') != NULL) {
         snprintf(command.program, sizeof(command.program), "%s", name);
         return true;
     }
-    const char *path = getenv("PATH");
-    for (const char *at = path; at != NULL && *at != 0;) {
-        size_t length = strcspn(at, ":");
-        snprintf(command.program, sizeof(command.program), "%.*s/%s", (int)length, at, name);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
         struct stat status;
-        if (length > 0 && stat(command.program, &status) == 0 && S_ISREG(status.st_mode) &&
+        snprintf(command.program, sizeof(command.program), "%s/%s", directories[i], name);
+        if (stat(command.program, &status) == 0 && S_ISREG(status.st_mode) &&
             access(command.program, X_OK) == 0)
             return true;
-        at += length + (at[length] == ':');
     }
-    snprintf(finding, sizeof(finding),
-             "there is no program '%.200s' in %.1000s. Name it by its path, or install it", name,
-             path != NULL ? path : "PATH, which is not set");
+    snprintf(
+        finding, sizeof(finding),
+        "there is no program '%.200s' in /usr/local/bin, /usr/bin and /bin. Name it by its path, or install "
+        "it",
+        name);
     return false;
 }
 
@@ -272,20 +275,57 @@ static bool reap(int *status) {
     }
 }
 
-/* Obeys the program's lines until the program ends. */
+/* How long before its deadline the task completes, although processes of the program still run: long enough
+ * for the message to arrive before the host kills the task. Our choice. */
+#define END_BEFORE_DEADLINE_NANOSECONDS 300000000
+
+/* Asks every process that the program left behind to stop. They are children of this process, because it is
+ * their subreaper, or will be when their parents have ended. */
+static void stop_rest(void) {
+    char path[64], numbers[4096];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)gettid());
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, numbers, sizeof(numbers) - 1);
+    if (file >= 0)
+        close(file);
+    numbers[length > 0 ? length : 0] = 0;
+    char *at = numbers;
+    for (long number; (number = strtol(at, &at, 10)) > 0;)
+        kill((pid_t)number, command.stop_signal);
+}
+
+/* Returns how long the rest of an expired program may still run, in milliseconds: 0 if it has ended or the
+ * deadline is near, or if the launch does not expire. */
+static int time_for_rest(void) {
+    siginfo_t child;
+    if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return 0;
+    pthread_mutex_lock(&command.lock);
+    int64_t left =
+        command.is_stopping ? command.deadline - END_BEFORE_DEADLINE_NANOSECONDS - now_nanoseconds() : 0;
+    pthread_mutex_unlock(&command.lock);
+    left /= 1000000;
+    return left <= 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+/* Obeys the program's lines until the program ends and, if the launch expires, until the processes that it
+ * started have ended, too: a shell that a signal ended may have left the worker that saves a checkpoint. */
 static int wait_for_end(int control, int children) {
     struct command_lines lines;
     bool has_lines = command_lines_begin(&lines), has_ended = false;
     struct pollfd sources[2] = {{.fd = children, .events = POLLIN},
                                 {.fd = has_lines ? control : -1, .events = POLLIN}};
-    int status = 0;
-    while (!has_ended) {
-        poll(sources, 2, -1);
+    int status = 0, left = -1;
+    while (!has_ended || (left = time_for_rest()) > 0) {
+        sources[0].revents = sources[1].revents = 0;
+        poll(sources, 2, left);
         if (sources[0].revents != 0) {
             struct signalfd_siginfo news;
             while (read(children, &news, sizeof(news)) > 0)
                 continue;
-            has_ended = reap(&status);
+            has_ended = reap(&status) || has_ended;
+            if (has_ended && time_for_rest() > 0)
+                stop_rest();
         }
         // After the program's end, too: its last lines may still be in the pipe.
         if ((sources[1].revents != 0 || has_ended) && sources[1].fd >= 0 &&
@@ -343,17 +383,11 @@ void command_run(void) {
     pthread_mutex_unlock(&command.lock);
     close(control[1]);
     close(input);
+    // Without a completion, the host puts the request back.
     if (code == ECANCELED)
-        return command.host->complete(command.task, 0, "stopped before the program was started");
+        return;
     if (code != 0)
         return fail("the system can't start the program", code);
-    int status = wait_for_end(control[0], children);
-    // The processes that a stopped program has started get the signal, too, or end by themselves; the host
-    // kills them at the deadline. Without an expiration, the host ends them when the task has completed.
-    pthread_mutex_lock(&command.lock);
-    bool is_stopping = command.is_stopping;
-    pthread_mutex_unlock(&command.lock);
-    while (is_stopping && (waitpid(-1, NULL, 0) >= 0 || errno == EINTR))
-        continue;
-    complete(status);
+    // The host ends the processes that are left when the task has completed.
+    complete(wait_for_end(control[0], children));
 }

@@ -72,7 +72,7 @@ public struct CommandManifest: Sendable {
         ]
         if !requiresIdle { task.append("  deviceActivity: ignore") }
         if requiresExternalPower { task.append("  requiresExternalPower: true") }
-        if requiresNetwork { task.append("  requiresNetworkConnectivity: true") }
+        if requiresNetwork { task.append("  network: any") }
         switch timing {
         case .every(let period): task.append("  schedule: {every: \(Self.quoted(period))}")
         case .at(let dates): task.append("  schedule: {at: \(Self.quoted(dates))}")

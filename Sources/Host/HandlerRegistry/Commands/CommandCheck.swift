@@ -16,6 +16,11 @@ enum CommandCheck {
             guard let path = find(name) else { return }
             words[0] = path
         }
+        // An interpreter looks for its script in the working directory.
+        for index in words.indices.dropFirst() where !words[index].hasPrefix("/") {
+            let path = start.directory + "/" + words[index]
+            if SmallFile.exists(path) { words[index] = path }
+        }
         guard let problem = (try? CommandTrust.problem(with: words)) ?? nil else { return }
         throw SubmissionError(
             code: .notPermitted, subject: identifier.rawValue, finding: problem.finding,
