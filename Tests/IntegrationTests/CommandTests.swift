@@ -173,6 +173,21 @@ import Testing
         #expect(host.leftovers() == [])
     }
 
+    @Test(.enabled(if: getuid() == 0, "only a root host can set its IPC namespaces"))
+    func `shared memory does not outlive the launch that made it`() throws {
+        let host = try start(
+            """
+            script: |
+              test "$(wc -l < /proc/sysvipc/shm)" = 1 || exit 7
+              perl -e '$id = shmget(42, 1048576, 01600); defined $id or exit 8; shmwrite($id, "x", 0, 1) or exit 9'
+            """)
+        for _ in 1...2 {
+            let answer = host.run("launch", "com.example.job.run", "--wait")
+            #expect(answer.status == 0, "\(answer)")
+        }
+        #expect(host.stop() == 0)
+    }
+
     @Test func `run makes a job of a command line, and refuses one that the host would refuse`() throws {
         let host = try HostProcess()
         try host.start()

@@ -55,6 +55,24 @@ static bool make_read_only(const struct sandbox *sandbox, char *finding, size_t 
     return true;
 }
 
+static void set_kernel(const char *path, const char *value) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t written = write(file, value, strlen(value));
+    (void)written;
+    close(file);
+}
+
+/* Limits what the launches of a bundle can leave in its IPC namespace, because no limit of a launch counts it:
+ * the kernel removes shared memory that no process uses any more, and permits 64 message queues (1 MiB in
+ * all).
+ * Only the namespace of a host that runs as root can be set so; where it can't, these rules do not hold. */
+static void limit_ipc(void) {
+    set_kernel("/proc/sys/kernel/shm_rmid_forced", "1");
+    set_kernel("/proc/sys/kernel/msgmni", "64");
+}
+
 bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size) {
     if (!(sandbox->layers & (LAYER_NAMESPACES | LAYER_NETWORK_NAMESPACE)))
         return true;
@@ -69,6 +87,8 @@ bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size
         return sandbox_refused("unshare of namespaces", finding, size);
     if ((flags & CLONE_NEWUSER) && !process_map_user(user, group))
         return sandbox_refused("the user namespace", finding, size);
+    if (flags & CLONE_NEWIPC)
+        limit_ipc();
     return !(flags & CLONE_NEWNS) || make_read_only(sandbox, finding, size);
 }
 
