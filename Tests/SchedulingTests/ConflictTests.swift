@@ -452,6 +452,27 @@ import Testing
         #expect(other.take() == [.expire(film, .leaseEnded)])
     }
 
+    /// Otherwise, each of the two would wait for the other one to end first.
+    @Test func `a conflicting launch and one in the slot end together, if the turns of both are over`() throws
+    {
+        let rig = try Self.narrow()
+        let film = rig.run("com.example.b.p1")
+        let third = rig.run("com.example.c.p1")
+        rig.submit("p1")
+        rig.advance(.seconds(10))
+        rig.send(.settingsChanged(Self.oneSlot))
+        rig.send(.launchActive(film))
+        rig.send(.launchActive(third))
+        _ = rig.take()
+        rig.advance(.seconds(590))
+        let ended = rig.take()
+        #expect(ended.contains(.expire(film, .leaseEnded)) && ended.contains(.expire(third, .leaseEnded)))
+        rig.end(film)
+        rig.end(third)
+        rig.advance(.zero)
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
     private static var oneSlot: SchedulerSettings {
         var settings = SchedulerSettings.unpaced
         (settings.discretionarySlots, settings.conflictLimit) = (1, .seconds(300))

@@ -30,17 +30,13 @@ extension Scheduler {
     }
 
     private mutating func endTurns(in lane: Lane, at now: Moment, _ actions: inout [SchedulerAction]) {
-        // Launches of the other fair lane can occupy the slot, too, when the machine is warm.
-        let stoppable = endedTurns.compactMap { launches[$0] }.filter { $0.hasHadTurn(at: now) }.sorted {
-            ($0.request.lane == lane ? 0 : 1, $0.turnEnd ?? .zero, $0.request.id)
-                < ($1.request.lane == lane ? 0 : 1, $1.turnEnd ?? .zero, $1.request.id)
-        }
+        let late = stoppable(for: lane, at: now)
         var ending = launches.values.filter(\.isStopping).map(\.request.lane)
-        let most = situation.freeSlots(in: lane, without: ending + stoppable.map(\.request.lane))
+        let most = situation.freeSlots(in: lane, without: ending + late.map(\.request.lane))
         guard most > 0, situation.freeSlots(in: lane, without: ending) < most else { return }
         let waiting = requestsForSlot(in: lane, atMost: most, at: now)
         if waiting.isEmpty { return }
-        for launch in stoppable {
+        for launch in late {
             let free = situation.freeSlots(in: lane, without: ending)
             guard free < waiting.count, let id = launch.id else { return }
             let after = ending + [launch.request.lane]
@@ -51,20 +47,59 @@ extension Scheduler {
         }
     }
 
+    /// The launches whose turns are over, in the order in which they end for a slot of a lane.
+    private func stoppable(for lane: Lane, at now: Moment) -> [ActiveLaunch] {
+        // Launches of the other fair lane can occupy the slot, too, when the machine is warm.
+        endedTurns.compactMap { launches[$0] }.filter { $0.hasHadTurn(at: now) }.sorted {
+            ($0.request.lane == lane ? 0 : 1, $0.turnEnd ?? .zero, $0.request.id)
+                < ($1.request.lane == lane ? 0 : 1, $1.turnEnd ?? .zero, $1.request.id)
+        }
+    }
+
     /// Stops the launches for whose end alone conflicting requests wait, if the turns of all are over.
+    ///
+    /// If such a request would have no slot then, launches in its slots end, too, if their turns are over.
+    /// Otherwise, each of the two would wait until nothing but the other one holds the request.
     private mutating func endTurnsOfConflicts(at now: Moment, _ actions: inout [SchedulerAction]) {
         for claim in situation.claims {
             let holders = situation.occupancy.all(
                 of: situation.permits.conflicts(with: claim.identifier), but: claim.identifier)
             let running = holders.compactMap { situation.occupancy.requests[$0].flatMap { launches[$0] } }
             guard !running.isEmpty, running.allSatisfy({ $0.isStopping || $0.hasHadTurn(at: now) }),
-                situation.hasSlot(in: claim.lane, without: holders)
+                let beside = launchesToEnd(beside: running, for: claim.lane, at: now)
             else { continue }
+            for launch in beside {
+                guard let id = launch.id else { continue }
+                endTurn(of: launch, id, for: claim.identifier, waitingFor: "the slot", at: now, &actions)
+            }
             for launch in running.sorted(by: { $0.request.id < $1.request.id }) where !launch.isStopping {
                 guard let id = launch.id else { continue }
                 endTurn(of: launch, id, for: claim.identifier, waitingFor: "its end", at: now, &actions)
             }
         }
+    }
+
+    /// The launches that must end beside conflicting ones, so that a lane has a slot.
+    ///
+    /// - Returns: The launches, none if the lane has a slot without the conflicting ones; `nil` if the
+    ///   launches whose turns are over occupy too few slots.
+    private func launchesToEnd(
+        beside conflicting: [ActiveLaunch], for lane: Lane, at now: Moment
+    ) -> [ActiveLaunch]? {
+        var ending = launches.values.filter(\.isStopping).map(\.request.lane)
+        ending += conflicting.filter { !$0.isStopping }.map(\.request.lane)
+        var found: [ActiveLaunch] = []
+        for launch in stoppable(for: lane, at: now) {
+            let free = situation.freeSlots(in: lane, without: ending)
+            if free > 0 { break }
+            let after = ending + [launch.request.lane]
+            guard !conflicting.contains(where: { $0.request.id == launch.request.id }),
+                situation.freeSlots(in: lane, without: after) > free
+            else { continue }
+            ending = after
+            found.append(launch)
+        }
+        return situation.freeSlots(in: lane, without: ending) > 0 ? found : nil
     }
 
     private mutating func endTurn(
@@ -106,7 +141,8 @@ extension Scheduler {
 extension Situation {
     /// How many slots of a lane would be free if launches of these lanes were gone; it can be negative.
     fileprivate func freeSlots(in lane: Lane, without ended: [Lane]) -> Int {
-        let own = slots(of: lane) - (occupancy.slots(of: lane).count - ended.count { $0 == lane })
+        // Launches by `bgtask launch` have a lane without a limit, whose launches are not counted.
+        let own = slots(of: lane) - max(0, occupancy.slots(of: lane).count - ended.count { $0 == lane })
         guard lane.isFair else { return own }
         return min(own, deferrableSlots - (occupancy.discretionary - ended.count(where: \.isFair)))
     }
