@@ -71,15 +71,17 @@ def arrived():
 
 def maker(host):
     """The number of the program that makes transfers; None if none runs."""
-    children = pathlib.Path(f"/proc/{host.pid}/task/{host.pid}/children")
-    numbers = children.read_text().split()
+    numbers = []
     for task in pathlib.Path(f"/proc/{host.pid}/task").iterdir():
-        numbers += (task / "children").read_text().split()
+        try:
+            numbers += (task / "children").read_text().split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # This thread of the host has just ended.
     for number in numbers:
         try:
             if pathlib.Path(f"/proc/{number}/comm").read_text().startswith("bgtask-transfer"):
                 return int(number)
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
     return None
 
