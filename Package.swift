@@ -171,9 +171,9 @@ let package = Package(
         module("Calendars", in: "Sources/Host", uses: ["TaskModel"]),
         installed("CYAML", in: "Sources/Host", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
         installed("CSodium", in: "Sources/Host", pkgConfig: "libsodium", debian: "libsodium-dev"),
-        module("Signatures", in: "Sources/Host", uses: ["CSodium", "LinuxSystem"]),
+        module("Signatures", in: "Sources/Host", uses: ["CSodium", "Digests", "LinuxSystem"]),
         module("StrictFiles", in: "Sources/Host", uses: ["CYAML", "LinuxSystem", "TaskModel"]),
-        module("Pushes", in: "Sources/Host", uses: ["CSodium", "LinuxSystem", "TaskModel"]),
+        module("Pushes", in: "Sources/Host", uses: ["CSodium", "Digests", "LinuxSystem", "TaskModel"]),
         module("Digests", in: "Sources/Host", uses: ["CSodium"]),
         module(
             "HandlerRegistry", in: "Sources/Host",
@@ -343,9 +343,8 @@ let package = Package(
         tests(
             "IntegrationTests",
             use: [
-                "ControlClient", "ControlWire", "LinuxSystem", "Pushes", "TaskHostTestSupport", "TaskModel",
-                "bgtask",
-                "bgtaskd", "bgtask-runner", "bgtask-transfer",
+                "ControlClient", "ControlWire", "Digests", "LinuxSystem", "Pushes", "TaskHostTestSupport",
+                "TaskModel", "bgtask", "bgtaskd", "bgtask-runner", "bgtask-transfer",
             ]),
     ],
     swiftLanguageModes: [.v6],

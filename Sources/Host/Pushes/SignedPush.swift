@@ -1,3 +1,4 @@
+import Digests
 public import TaskModel
 
 /// The parts of a push from the network that its sender signs, as Standard Webhooks defines them.

@@ -1,3 +1,4 @@
+import Digests
 import FoundationEssentials
 
 /// The payloads of pushes that come through UnifiedPush.

@@ -1,3 +1,5 @@
+import Digests
+
 /// A key that verifies signatures: an Ed25519 public key in the format of minisign.
 public struct PublicKey: Hashable, Sendable {
     /// The algorithm's name in keys: Ed25519.
@@ -19,7 +21,7 @@ public struct PublicKey: Hashable, Sendable {
     /// - Throws: ``SignatureError`` if the text is not such a key.
     public init(_ text: String) throws(SignatureError) {
         let size = Self.algorithm.count + Self.numberSize + Sodium.publicKeySize
-        guard let all = Sodium.decode(base64: text), all.count == size, all.starts(with: Self.algorithm)
+        guard let all = Base64.decode(text), all.count == size, all.starts(with: Self.algorithm)
         else {
             throw SignatureError(
                 finding: "not a public key: '\(text.prefix(80))'",
@@ -31,7 +33,7 @@ public struct PublicKey: Hashable, Sendable {
     }
 
     /// The key as text, as ``init(_:)`` reads it: 56 characters of base64.
-    public var text: String { Sodium.base64(Self.algorithm + number + bytes) }
+    public var text: String { Base64.encode(Self.algorithm + number + bytes) }
 
     /// The key's number as minisign shows it: 16 hexadecimal digits.
     public var name: String { Self.name(of: number) }

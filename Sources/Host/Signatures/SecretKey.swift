@@ -1,3 +1,5 @@
+import Digests
+
 /// A key that makes signatures, in minisign's format for keys without a password.
 ///
 /// The permissions of its file are its only protection. minisign can use the file, too.
@@ -33,7 +35,7 @@ public struct SecretKey: Sendable {
         let size =
             Self.header.count + Self.derivationSize + PublicKey.numberSize + Sodium.secretKeySize
             + Self.checksumSize
-        guard lines.count >= 2, let all = Sodium.decode(base64: lines[1]), all.count == size,
+        guard lines.count >= 2, let all = Base64.decode(lines[1]), all.count == size,
             all.starts(with: PublicKey.algorithm)
         else {
             throw SignatureError(
@@ -63,7 +65,7 @@ public struct SecretKey: Sendable {
         let all =
             Self.header + [UInt8](repeating: 0, count: Self.derivationSize) + secret
             + Self.checksum(number: publicKey.number, bytes: bytes)
-        return "untrusted comment: bgtask secret key \(publicKey.name)\n\(Sodium.base64(all))\n"
+        return "untrusted comment: bgtask secret key \(publicKey.name)\n\(Base64.encode(all))\n"
     }
 
     private static func checksum(number: [UInt8], bytes: [UInt8]) -> [UInt8] {
@@ -83,9 +85,9 @@ public struct SecretKey: Sendable {
         let seal = Sodium.sign(signature + Array(comment.utf8), key: bytes)
         return """
             untrusted comment: signature by bgtask secret key \(publicKey.name)
-            \(Sodium.base64(Signature.hashedAlgorithm + publicKey.number + signature))
+            \(Base64.encode(Signature.hashedAlgorithm + publicKey.number + signature))
             \(Signature.commentPrefix)\(comment)
-            \(Sodium.base64(seal))
+            \(Base64.encode(seal))
 
             """
     }

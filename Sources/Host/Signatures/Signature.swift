@@ -1,3 +1,5 @@
+import Digests
+
 /// The signature of a file, in the format of minisign.
 public struct Signature: Sendable {
     /// The suffix of the signature's file, after the whole name of the signed file.
@@ -24,8 +26,8 @@ public struct Signature: Sendable {
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let size = 2 + PublicKey.numberSize + Sodium.signatureSize
         guard lines.count >= 4, lines[2].hasPrefix(Self.commentPrefix),
-            let all = Sodium.decode(base64: lines[1]), all.count == size,
-            let seal = Sodium.decode(base64: lines[3])
+            let all = Base64.decode(lines[1]), all.count == size,
+            let seal = Base64.decode(lines[3])
         else {
             throw SignatureError(
                 finding: "is not a signature of minisign", remedy: "Make it again: bgtask sign FILE --key KEY"

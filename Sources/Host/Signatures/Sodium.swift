@@ -15,30 +15,6 @@ enum Sodium {
     /// the kernel has no source of random numbers; then the process must not make keys.
     static func start() -> Bool { sodium_init() >= 0 }
 
-    /// Decodes base64 with padding; `nil` if the text has another form.
-    static func decode(base64 text: String) -> [UInt8]? {
-        let text = Array(text.utf8)
-        var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 3)
-        var length = 0
-        let capacity = bytes.count
-        let result = text.withUnsafeBufferPointer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { characters in
-                sodium_base642bin(
-                    &bytes, capacity, characters.baseAddress, characters.count, nil, &length, nil,
-                    sodium_base64_VARIANT_ORIGINAL)
-            }
-        }
-        return result == 0 ? Array(bytes.prefix(length)) : nil
-    }
-
-    /// Encodes bytes as base64 with padding.
-    static func base64(_ bytes: [UInt8]) -> String {
-        // Three bytes become four characters; a NUL ends the text.
-        var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-        sodium_bin2base64(&text, text.count, bytes, bytes.count, sodium_base64_VARIANT_ORIGINAL)
-        return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
     /// The BLAKE2b hash of bytes, of `size` bytes (16 to 64).
     static func hash(_ bytes: [UInt8], size: Int) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: size)
