@@ -11,17 +11,6 @@ extension HostCore {
         return facts
     }
 
-    /// The sum of the bytes of a session's transfers that the host remembers, as the record of the launch for
-    /// their events shows it.
-    func transferredBytes(of session: String, _ bundle: BundleIdentifier) -> TransferBytes {
-        var sum = TransferBytes()
-        for transfer in transfers.all
-        where transfer.request.bundle == bundle && transfer.request.session == session {
-            sum.add(received: transfer.received, sent: transfer.sent, isMetered: false)
-        }
-        return sum
-    }
-
     /// The bundles that have used their bytes of the day; none on an unmetered network.
     func bundlesOverBudget(at now: Moment) -> Set<BundleIdentifier> {
         guard isMetered, let limit = settings?.effective.meteredTransfersPerDay else { return [] }
