@@ -79,13 +79,14 @@ struct RunCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let manifest = try self.manifest(console)
-        let directory = try await client.configuration().values.first { $0.key == "paths.manifests" }?.value
+        let paths = try await client.configuration().values
+        let directory = paths.first { $0.key == "paths.manifests" }?.value
         guard let directory, !directory.isEmpty else {
             throw ValidationError("The host does not say where its manifests are. Start a newer bgtaskd.")
         }
         var path = ""
         try console.authoring { path = try manifest.write(to: directory) }
-        try check(path, console)
+        try check(path, plugins: paths.first { $0.key == "paths.plugins" }?.value, console)
         let identifier = try TaskIdentifier(manifest.identifier)
         if manifest.timing != nil {
             return try console.json
@@ -112,8 +113,11 @@ struct RunCommand: HostCommand {
     }
 
     /// Checks the new manifest as the host does; removes it and ends the command if the host refuses it.
-    private func check(_ path: String, _ console: Console) throws {
-        let errors = ManifestLinter.lint(files: [path], pluginsDirectory: nil)
+    ///
+    /// With the plugins directory of the host, the owners and modes of the manifest and of the directories
+    /// above it are checked, too.
+    private func check(_ path: String, plugins: String?, _ console: Console) throws {
+        let errors = ManifestLinter.lint(files: [path], pluginsDirectory: plugins)
             .filter { $0.severity == .error }
         if errors.isEmpty { return }
         try? DirectoryTree.remove(path)
