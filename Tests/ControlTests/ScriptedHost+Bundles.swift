@@ -57,12 +57,12 @@ extension ScriptedHost {
         return Self.request(TaskSubmission(identifier: identifier, origin: .client))
     }
 
-    func pushEndpoints() async throws(SubmissionError) -> [PushEndpoint] {
+    func endpoints() async throws(SubmissionError) -> [PushEndpoint] {
         try note("endpoints")
         return []
     }
 
-    func changePushSecret(
+    func changeSecret(
         of bundle: BundleIdentifier, _ change: PushSecretChange
     ) async throws(SubmissionError) -> PushSecretFacts {
         try note("secret \(bundle) \(change)")

@@ -3,7 +3,7 @@ import Synchronization
 import TaskModel
 
 /// A host whose answers come from a script, and which records the calls.
-final class ScriptedHost: HostControl, TransferControl {
+final class ScriptedHost: HostControl, TransferControl, PushControl {
     struct Script {
         var asked: [String] = []
         var submissions: [TaskSubmission] = []
@@ -218,6 +218,7 @@ final class ScriptedHost: HostControl, TransferControl {
     }
 
     var transfers: ScriptedHost { self }
+    var pushes: ScriptedHost { self }
 
     func all() async throws(SubmissionError) -> [ExplainedTransfer] {
         try note("transfers")

@@ -15,7 +15,8 @@ extension DaemonCommand {
         guard let address = settings.address else { return nil }
         return PushServer(
             address: address, certificate: settings.certificates,
-            limits: PushServer.Limits(rates: settings.rates), secrets: host.pushSecrets, receiver: host,
+            limits: PushServer.Limits(rates: settings.rates), secrets: host.pushes.secrets,
+            receiver: host.pushes,
             logger: logger)
     }
 
@@ -33,13 +34,13 @@ extension DaemonCommand {
         }
         return PushConnector(
             choice: settings.pushes.distributor, stateDirectory: settings.paths.state,
-            rates: settings.pushes.rates, host: host, address: address, logger: logger)
+            rates: settings.pushes.rates, host: host.pushes, address: address, logger: logger)
     }
 }
 
-extension TaskHost: PushConnectorHost {}
+extension HostPushes: PushConnectorHost {}
 
-extension TaskHost: PushReceiver {
+extension HostPushes: PushReceiver {
     public func receive(_ push: ReceivedPush) async throws(SubmissionError) -> (
         request: TaskRequest, isRepeat: Bool
     ) {

@@ -157,3 +157,5 @@ private struct RunnerError: Error, CustomStringConvertible {
 
 extension TaskHost: HostControl {}
 extension HostTransfers: TransferControl {}
+
+extension HostPushes: PushControl {}

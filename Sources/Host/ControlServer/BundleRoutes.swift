@@ -33,14 +33,14 @@ struct BundleRoutes {
             let message = try await request.message(
                 PushSecretChangeMessage.self, context: context, limits: limits)
             return try await Response.json(
-                PushSecretMessage(host.changePushSecret(of: bundle, message.change)))
+                PushSecretMessage(host.pushes.changeSecret(of: bundle, message.change)))
         }
         routes.get("push-endpoints") { _, _ in
-            try await Response.json(host.pushEndpoints().map(PushEndpointMessage.init))
+            try await Response.json(host.pushes.endpoints().map(PushEndpointMessage.init))
         }
         routes.post("pushes") { request, context in
             let message = try await request.message(PushMessage.self, context: context, limits: limits)
-            let accepted = try await host.push(
+            let accepted = try await host.pushes.push(
                 to: message.bundle, payload: message.payload, priority: message.priority ?? .considerate)
             return try Response.json(RequestMessage(accepted), status: .created)
         }

@@ -177,27 +177,6 @@ public protocol HostControl: Sendable {
     /// - Returns: Always `nil`: there is no pause any more.
     func resume() async throws(SubmissionError) -> Pause?
 
-    /// Delivers a silent push to the bundle's task of kind `push`; it replaces a push that waits.
-    ///
-    /// - Throws: `notPermitted` if the bundle has no such task; any code of ``submit(_:)``.
-    func push(to bundle: BundleIdentifier, payload: String?, priority: PushPriority)
-        async throws(SubmissionError)
-        -> TaskRequest
-
-    /// The bundles that are registered with a distributor of UnifiedPush, with their endpoints; sorted by
-    /// name.
-    ///
-    /// - Throws: `unavailable` if the file with the registrations can't be read.
-    func pushEndpoints() async throws(SubmissionError) -> [PushEndpoint]
-
-    /// Changes the secrets with which senders outside sign the pushes of a bundle.
-    ///
-    /// - Returns: The new secret, which nothing shows again, and its file.
-    /// - Throws: `notFound` or `notPermitted` without a task of the kind push; `invalidRequest` if the
-    ///   present secrets do not permit the change; `unavailable` if the file can't be used.
-    func changePushSecret(of bundle: BundleIdentifier, _ change: PushSecretChange)
-        async throws(SubmissionError) -> PushSecretFacts
-
     /// Launches the app of a bundle. This counts as a use of the bundle and ends a dismissal.
     ///
     /// - Returns: The durable request for the launch. It replaces an earlier one that still waits.
@@ -209,6 +188,11 @@ public protocol HostControl: Sendable {
     associatedtype Transfers: TransferControl
     /// The transfers that the host makes.
     var transfers: Transfers { get }
+
+    /// The type of ``pushes``.
+    associatedtype Pushes: PushControl
+    /// The pushes that the host delivers.
+    var pushes: Pushes { get }
 
     /// The present verdict of every policy about a launch of a task: of its pending request, or else of a
     /// request that would be submitted now.

@@ -31,24 +31,21 @@ extension TaskHost {
     /// The transfers that the host makes.
     public nonisolated var transfers: HostTransfers { HostTransfers(host: self) }
 
+    /// The pushes that the host delivers.
+    public nonisolated var pushes: HostPushes { HostPushes(host: self) }
+
     // MARK: Changes
 
     /// Accepts a request of a process, which is durable when the function returns.
     public func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> AcceptedSubmission
     {
-        try await ask(.submit(submission, from: process)).value {
-            if case .accepted(let acceptance) = $0 { AcceptedSubmission(acceptance) } else { nil }
-        }
+        AcceptedSubmission(try await ask(.submit(submission, from: process)).acceptance())
     }
 
     /// Requests a launch of a bundle's app, which counts as a use of the bundle.
     public func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest {
-        try accepted(await ask(.open(bundle)))
-    }
-
-    func accepted(_ answer: HostAnswer) throws(SubmissionError) -> TaskRequest {
-        try answer.value { if case .accepted(let acceptance) = $0 { acceptance.request } else { nil } }
+        try await ask(.open(bundle)).acceptance().request
     }
 
     /// Cancels pending requests, and asks launches under way to stop.
@@ -91,16 +88,12 @@ extension TaskHost {
 
     /// Pauses the whole host until a time or, with `nil`, until it is resumed.
     public func pause(until end: WallTime?) async throws(SubmissionError) -> Pause? {
-        try await paused(.until(end))
+        try await ask(.pause(.until(end))).pause()
     }
 
     /// Ends the pause of the whole host.
-    public func resume() async throws(SubmissionError) -> Pause? { try await paused(.ended) }
-
-    private func paused(_ order: PauseOrder) async throws(SubmissionError) -> Pause? {
-        try await ask(.pause(order)).value {
-            if case .paused(let pause) = $0 { .some(pause) } else { nil }
-        }
+    public func resume() async throws(SubmissionError) -> Pause? {
+        try await ask(.pause(.ended)).pause()
     }
 
     /// Handles the user's answer to the question whether a launch should keep going.

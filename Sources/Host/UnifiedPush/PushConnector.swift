@@ -9,7 +9,7 @@ public protocol PushConnectorHost: Sendable {
     /// Calls a function now and after each change with the bundles that have a task of the kind `push`.
     ///
     /// - Returns: A function that ends it.
-    func followPushBundles(_ changed: @escaping @Sendable (Set<BundleIdentifier>) -> Void) async
+    func followBundles(_ changed: @escaping @Sendable (Set<BundleIdentifier>) -> Void) async
         -> @Sendable () -> Void
 
     /// Delivers a push, which is durable when the function returns.
@@ -59,7 +59,7 @@ public struct PushConnector: Service {
                 "pushes.distributor has no effect: libsystemd, which connects to the session bus, is missing")
             return try await gracefulShutdown()
         }
-        let stop = await host.followPushBundles { [desk] in desk.set(bundles: $0) }
+        let stop = await host.followBundles { [desk] in desk.set(bundles: $0) }
         let bus = try BusService(
             address: address, name: Self.busName, watching: DistributorChoice.namespace, servant: desk)
         desk.join(bus)
