@@ -30,9 +30,9 @@ import Testing
         manifest.usesNetwork = true
         manifest.requiresExternalPower = true
         manifest.requiresNetwork = true
-        manifest.timing = .every("1d")
+        manifest.timing = CommandManifest.Timing(every: "1d")
         #expect(manifest.identifier == "local.report.run")
-        #expect(manifest.words == ["/usr/lib/report.v2.sh"])
+        #expect(manifest.action == .run(["/usr/lib/report.v2.sh"]))
         let folder = try Folder()
         _ = try manifest.write(to: folder.path)
         let (read, problems) = try ManifestLinter.manifests(in: folder.path, calls: CallSearch([]))

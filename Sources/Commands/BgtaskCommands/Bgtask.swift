@@ -36,7 +36,7 @@ struct Bgtask: AsyncParsableCommand {
             AnswerCommand.self,
             RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
             NewCommand.self, DevCommand.self, LintCommand.self, SignCommand.self,
-            ManifestCommand.self, ConfigCommand.self,
+            ManifestCommand.self, ImportCommand.self, ConfigCommand.self,
             DoctorCommand.self, SecurityCommand.self,
             VersionCommand.self,
         ])

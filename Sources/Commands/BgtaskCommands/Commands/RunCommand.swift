@@ -141,7 +141,7 @@ struct RunCommand: HostCommand {
             manifest.requiresExternalPower = power
             manifest.requiresNetwork = network
             manifest.requiresIdle = idle
-            manifest.timing = every.map(CommandManifest.Timing.every) ?? at.map(CommandManifest.Timing.at)
+            if every != nil || at != nil { manifest.timing = CommandManifest.Timing(every: every, at: at) }
             made = manifest
         }
         guard let made else { throw ExitCode(1) }

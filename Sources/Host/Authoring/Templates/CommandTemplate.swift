@@ -4,8 +4,13 @@ extension TemplateNames {
         [
             TemplateFile(path: "\(name).yaml", text: commandManifest),
             TemplateFile(
-                path: "Makefile", text: lintMakefile(checks: "its grammar, and that its programs exist")),
-            TemplateFile(path: "README.md", text: commandReadme),
+                path: "Makefile",
+                text: manifestMakefile(checks: "its grammar, and that its programs exist")),
+            TemplateFile(
+                path: "README.md",
+                text: manifestReadme(
+                    sentence: "a shell script: `\(name).yaml` contains it",
+                    checks: "checks the manifest", task: "command")),
         ]
     }
 
@@ -25,28 +30,6 @@ extension TemplateNames {
                 echo "progress 1 2 half done" >&$BGTASK_CONTROL
                 sleep 1
                 echo "progress 2 2 done" >&$BGTASK_CONTROL
-
-        """
-    }
-
-    private var commandReadme: String {
-        """
-        # \(name)
-
-        A background task for bgtask that is a shell script: `\(name).yaml` contains it.
-
-        ```
-        make test     # checks the manifest
-        bgtask dev    # runs the task in a private host
-        ```
-
-        `make test` uses the `bgtask` that created these files. For another one, write `make test BGTASK=PATH`.
-        To install the task, copy `\(name).yaml` into the manifests directory of the host, which
-        `bgtask config show paths` prints. Then start it:
-
-        ```
-        bgtask launch \(bundle).command --wait
-        ```
 
         """
     }

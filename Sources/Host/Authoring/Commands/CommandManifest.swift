@@ -1,21 +1,67 @@
 import LinuxSystem
+import TaskModel
 
-/// The manifest of a job that a user gives as a command line: `bgtask run -- COMMAND`.
+/// The manifest of a job that is a command: from `bgtask run -- COMMAND`, or from another scheduler.
 public struct CommandManifest: Sendable {
-    /// When the host makes requests by itself.
-    public enum Timing: Equatable, Sendable {
-        /// Repeatedly, after this time, such as `1d`.
-        case every(String)
-        /// At these dates, such as `02:30`.
-        case at(String)
+    /// What the job runs.
+    public enum Action: Equatable, Sendable {
+        /// A program and its arguments.
+        case run([String])
+        /// Lines for `/bin/sh -e`.
+        case script(String)
+    }
+
+    /// When the host makes requests by itself: the keys of `schedule:`, as the manifest has them.
+    public struct Timing: Equatable, Sendable {
+        /// The period, such as `1d`.
+        public var every: String?
+        /// The dates, such as `02:30`.
+        public var at: String?
+        /// The time zone of the dates; `nil` for that of the machine.
+        public var timeZone: String?
+        /// Whether a request is made when the host starts after the machine did.
+        public var onBoot = false
+        /// How long after its date a launch may begin; `nil` for the default.
+        public var tolerance: Duration?
+        /// The time over which the devices of a fleet spread their dates.
+        public var jitter: Duration?
+        /// Whether the dates wake the machine.
+        public var wake = false
+
+        public init(every: String? = nil, at: String? = nil, onBoot: Bool = false) {
+            (self.every, self.at, self.onBoot) = (every, at, onBoot)
+        }
+
+        /// The value of `schedule:`.
+        var text: String {
+            var keys: [String] = []
+            if let every { keys.append("every: \(CommandManifest.quoted(every))") }
+            if let at { keys.append("at: \(CommandManifest.quoted(at))") }
+            if let timeZone { keys.append("timeZone: \(CommandManifest.quoted(timeZone))") }
+            if onBoot { keys.append("onBoot: true") }
+            if let tolerance { keys.append("tolerance: \(DurationText.format(tolerance))") }
+            if let jitter { keys.append("jitter: \(DurationText.format(jitter))") }
+            if wake { keys.append("wake: true") }
+            return "{\(keys.joined(separator: ", "))}"
+        }
     }
 
     /// The name of the job: a letter, then letters, digits and `-`, at most 40 characters.
     public let name: String
-    /// The program and its arguments.
-    public let words: [String]
-    /// The working directory, which the command may read.
-    public let directory: String
+    /// What the job runs.
+    public let action: Action
+    /// The first lines of the file, without `#`: where the job comes from.
+    public var origin = ["Made by 'bgtask run'."]
+    /// The working directory, which the command may read; `nil` for the bundle's data directory.
+    public var directory: String?
+    /// Variables of the command's environment.
+    public var environment: [String: String] = [:]
+    /// The exit statuses that mean success; empty for the default, 0 alone.
+    public var success: [Int] = []
+    /// The signal that asks the command to stop, such as `INT`; `nil` for the default, `TERM`.
+    public var stopSignal: String?
+    /// The longest run time; `nil` for the default.
+    public var runtime: Duration?
     /// Further paths that the command may read.
     public var read: [String] = []
     /// Directories to which the command may write.
@@ -43,7 +89,7 @@ public struct CommandManifest: Sendable {
             throw AuthoringError(
                 "the command", "it is empty", "Give it after --: bgtask run -- /usr/bin/rsync -a a b")
         }
-        self.words = [Self.path(of: program, in: directory)] + words.dropFirst()
+        action = .run([Self.path(of: program, in: directory)] + words.dropFirst())
         self.directory = directory
         self.name = name ?? Self.name(of: program)
         let isName =
@@ -55,6 +101,16 @@ public struct CommandManifest: Sendable {
                 "it is not a letter, then letters, digits and -, at most 40 in all",
                 "Give another one: --name NAME")
         }
+    }
+
+    /// Makes the manifest of a job of another scheduler.
+    ///
+    /// - Parameters:
+    ///   - action: What it runs.
+    ///   - name: A text from which the name is derived, such as the path of the program.
+    init(_ action: Action, named name: String) {
+        self.action = action
+        self.name = Self.name(of: name)
     }
 
     /// The identifier of the bundle.
@@ -73,32 +129,71 @@ public struct CommandManifest: Sendable {
         if !requiresIdle { task.append("  deviceActivity: ignore") }
         if requiresExternalPower { task.append("  requiresExternalPower: true") }
         if requiresNetwork { task.append("  network: any") }
-        switch timing {
-        case .every(let period): task.append("  schedule: {every: \(Self.quoted(period))}")
-        case .at(let dates): task.append("  schedule: {at: \(Self.quoted(dates))}")
-        case nil: break
-        }
-        task += [
-            "  command:",
-            "    run: [\(words.map(Self.quoted).joined(separator: ", "))]",
-            "    directory: \(Self.quoted(directory))",
-        ]
-        let reads = [directory] + read.filter { $0 != directory }
+        if let timing { task.append("  schedule: \(timing.text)") }
+        if let runtime { task.append("  limits: {runtime: \(DurationText.format(runtime))}") }
+        task += ["  command:"] + commandLines.map { "    " + $0 }
+        let reads = (directory.map { [$0] } ?? []) + read.filter { $0 != directory }
         var grants = [
             "read: [\(reads.filter { !write.contains($0) }.map(Self.quoted).joined(separator: ", "))]"
         ]
         if !write.isEmpty { grants.append("write: [\(write.map(Self.quoted).joined(separator: ", "))]") }
         if usesNetwork { grants.append("network: true") }
+        grants.removeAll { $0 == "read: []" }
         return """
-            # Made by 'bgtask run'. To change the job, edit this file; to remove the job, remove the file.
+            \(origin.map { "# " + Self.onOneLine($0) }.joined(separator: "\n"))
+            # To change the job, edit this file; to remove the job, remove the file.
             apiVersion: bgtask/v1
             bundle: \(bundle)
             modes: [processing]
-            sandbox: {\(grants.filter { $0 != "read: []" }.joined(separator: ", "))}
+            sandbox: {\(grants.joined(separator: ", "))}
             tasks:
             \(task.map { "  " + $0 }.joined(separator: "\n"))
 
             """
+    }
+
+    /// The lines below `command:`.
+    private var commandLines: [String] {
+        var lines: [String] = []
+        switch action {
+        case .run(let words): lines.append("run: [\(words.map(Self.quoted).joined(separator: ", "))]")
+        case .script(let script) where Self.isPlain(script):
+            lines.append("script: |")
+            lines += script.split(separator: "\n", omittingEmptySubsequences: false).map {
+                $0.isEmpty ? "" : "  " + $0
+            }
+        case .script(let script): lines.append("script: \(Self.quoted(script))")
+        }
+        if let directory { lines.append("directory: \(Self.quoted(directory))") }
+        if !environment.isEmpty {
+            lines.append("environment:")
+            lines += environment.sorted { $0.key < $1.key }.map { "  \($0.key): \(Self.quoted($0.value))" }
+        }
+        if !success.isEmpty {
+            lines.append("success: [\(success.map(String.init).joined(separator: ", "))]")
+        }
+        if let stopSignal { lines.append("stop: \(stopSignal)") }
+        return lines
+    }
+
+    /// Whether a script can be a literal block of YAML, which keeps its characters as they are.
+    private static func isPlain(_ script: String) -> Bool {
+        script.first != " " && script.last != "\n"
+            && script.unicodeScalars.allSatisfy {
+                $0 == "\n" || $0 == "\t" || ($0.value >= 0x20 && $0.value < 0x7F) || $0.value > 0x2FFF
+                    || (0xA0..<0x2000).contains($0.value)
+            }
+    }
+
+    /// A text as a part of one line of a comment: without control characters and line breaks, and with at
+    /// most 200 characters.
+    private static func onOneLine(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar -> Character in
+            let isBreak = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+            return isBreak || scalar == "\u{2028}" || scalar == "\u{2029}" || scalar == "\u{FEFF}"
+                ? " " : Character(scalar)
+        }
+        return scalars.count > 200 ? String(scalars.prefix(199)) + "…" : String(scalars)
     }
 
     /// Writes the manifest into the manifests directory of the host.

@@ -1,0 +1,132 @@
+/// What a service of systemd runs, as a program or a shell script.
+struct UnitCommands {
+    /// What the job runs; `nil` if the service starts nothing.
+    private(set) var action: CommandManifest.Action?
+    /// Variables of its environment.
+    private(set) var environment: [String: String] = [:]
+    /// The working directory; `nil` if the service names none.
+    private(set) var directory: String?
+    /// Paths to read.
+    private(set) var read: [String] = []
+    /// Paths to write.
+    private(set) var write: [String] = []
+    /// What is not kept, as sentences.
+    private(set) var notes: [String] = []
+
+    private let unit: String
+
+    /// Reads the commands of a service; `unit` is its name.
+    init(_ service: UnitFile, unit: String) {
+        self.unit = unit
+        let before = service.all("Service", "ExecStartPre"), after = service.all("Service", "ExecStartPost")
+        let main = service.all("Service", "ExecStart")
+        let lines = (before + main + after).map { line($0) }
+        guard !main.isEmpty, !lines.contains(where: { $0 == nil }) else { return }
+        let known = lines.compactMap(\.self)
+        if known.count == 1, let only = known.first, only.isPlain {
+            action = .run(only.words)
+        } else {
+            action = .script(known.map(\.shell).joined(separator: "\n"))
+        }
+        for line in known { readPaths(of: line) }
+        for text in service.all("Service", "Environment") {
+            for word in UnitFile.words(text) ?? [] {
+                guard let equals = word.firstIndex(of: "=") else { continue }
+                environment[String(word[..<equals])] = expanded(String(word[word.index(after: equals)...]))
+            }
+        }
+        if let path = service.last("Service", "WorkingDirectory")?.drop(while: { $0 == "-" }) {
+            if path.hasPrefix("/") { directory = String(path) }
+        }
+        write = service.all("Service", "ReadWritePaths").flatMap(paths)
+        read = (read + service.all("Service", "ReadOnlyPaths").flatMap(paths)).uniqued()
+            .filter { !write.contains($0) && $0 != directory }
+    }
+
+    private func paths(_ text: String) -> [String] {
+        (UnitFile.words(text) ?? []).map { String($0.drop { "-+".contains($0) }) }.filter {
+            $0.hasPrefix("/")
+        }
+    }
+
+    private mutating func readPaths(of line: Line) {
+        let scanned = ShellWords(line.words.joined(separator: " "))
+        read += scanned.paths
+        notes += scanned.notes
+    }
+
+    // MARK: Lines
+
+    /// One command line.
+    struct Line {
+        let words: [String]
+        /// Whether a failure counts.
+        let mayFail: Bool
+
+        /// Whether the words mean the same without a shell.
+        var isPlain: Bool { !mayFail && !words.contains { $0.contains("$") } }
+
+        /// The line for `/bin/sh`. systemd splits `$NAME` into words as the shell does, and keeps `${NAME}`
+        /// as one word.
+        var shell: String {
+            words.map(Self.quoted).joined(separator: " ") + (mayFail ? " || :" : "")
+        }
+
+        private static func quoted(_ word: String) -> String {
+            let name = word.dropFirst()
+            let isName =
+                !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            if word.hasPrefix("$"), isName { return word }
+            let isSafe = word.allSatisfy {
+                $0.isASCII && ($0.isLetter || $0.isNumber || "_-+./:=@%,".contains($0))
+            }
+            if isSafe, !word.isEmpty { return word }
+            guard word.contains("${") else {
+                return "'" + word.replacing("$$", with: "$").replacing("'", with: "'\\''") + "'"
+            }
+            var text = "\""
+            for character in word {
+                if "\"`\\".contains(character) { text += "\\" }
+                text.append(character)
+            }
+            return text.replacing("$$", with: "\\$") + "\""
+        }
+    }
+
+    private mutating func line(_ text: String) -> Line? {
+        var rest = text[...]
+        var mayFail = false
+        while let first = rest.first, "-@:+!|".contains(first) {
+            rest.removeFirst()
+            switch first {
+            case "-": mayFail = true
+            case "+", "!": notes.append("'\(first)' before a command (other rights) is not kept.")
+            case "@": notes.append("'@' before a command (another name for the process) is not kept.")
+            default: break
+            }
+        }
+        guard let words = UnitFile.words(String(rest)), !words.isEmpty else { return nil }
+        return Line(words: words.map { expanded($0) }, mayFail: mayFail)
+    }
+
+    /// A text with the specifiers of systemd that depend only on the name of the unit.
+    private mutating func expanded(_ text: String) -> String {
+        var result = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            guard character == "%", let specifier = rest.popFirst() else {
+                result.append(character)
+                continue
+            }
+            switch specifier {
+            case "%": result.append("%")
+            case "n": result += unit
+            case "N", "p": result += unit.replacing(".service", with: "")
+            default:
+                result += "%\(specifier)"
+                notes.append("'%\(specifier)' is not known outside systemd: write the value.")
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,99 @@
+import Authoring
+import HandlerRegistry
+import LinuxSystem
+import TaskModel
+import Testing
+
+/// Manifests from crontabs, read back as the host reads them.
+@Suite struct CrontabImportTests {
+    private func jobs(_ text: String, hasUsers: Bool = false) -> ImportedJobs {
+        CrontabImport.jobs(in: text, path: "crontab", hasUsers: hasUsers)
+    }
+
+    private func dates(_ line: String) -> [String] {
+        jobs(line + " /bin/true").jobs.compactMap(\.manifest.timing?.at)
+    }
+
+    @Test(arguments: [
+        ("30 2 * * *", ["02:30"]), ("*/15 * * * *", ["*:00/15"]), ("5 */2 * * *", ["00/2:05"]),
+        ("0 8-18 * * 1-5", ["Mon..Fri 08..18:00"]), ("0 0 1 1,7 *", ["*-01,07-01 00:00"]),
+        ("0 4 * * sun,SAT", ["Sat,Sun 04:00"]), ("0 4 * * 0-7", ["04:00"]),
+        ("0 4 * jan-mar *", ["*-01..03-* 04:00"]),
+        ("7/20 3 * * *", ["03:07/20"]), ("1,2,3,7 0 * * *", ["00:01..03,07"]), ("* * * * *", ["*:*"]),
+        // Either the day or the weekday.
+        ("0 5 13 * 5", ["*-*-13 05:00", "Fri 05:00"]), ("0 5 13 6 5", ["*-06-13 05:00", "Fri *-06-* 05:00"]),
+        // A field with a star is no limit of its own, so both must match.
+        ("0 5 */2 * 5", ["Fri *-*-01/2 05:00"]),
+        ("@daily", ["daily"]), ("@Weekly", ["Sun 00:00"]),
+    ])
+    func `dates of cron are calendar expressions`(line: String, expected: [String]) throws {
+        #expect(dates(line) == expected)
+        let folder = try Folder()
+        for job in jobs(line + " /bin/true").jobs {
+            let path = try job.manifest.write(to: folder.path)
+            #expect(ManifestLinter.lint(files: [path], pluginsDirectory: nil).map(\.description) == [])
+        }
+    }
+
+    @Test(arguments: [
+        "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "*/0 * * * *", "5-1 * * * *",
+        "a * * * *", "1,,2 * * * *", "0~59 * * * *", "@never", "-1 * * * *", "* * * foo *",
+    ])
+    func `dates that cron refuses are refused with the line`(dates: String) {
+        let result = jobs("# comment\n\(dates) /bin/true")
+        #expect(result.jobs.isEmpty)
+        #expect(result.failures.first?.hasPrefix("crontab:2: ") == true)
+    }
+
+    @Test func `variables, the shell and standard input are kept`() throws {
+        let text = #"""
+            SHELL = /bin/bash
+            PATH="/opt/tools:/usr/bin"
+            MAILTO=ops@example.com
+            @reboot  [[ -e x ]] && mail -s "50\% full" ops%first line%second
+            """#
+        let job = try #require(jobs(text).jobs.first)
+        #expect(job.manifest.timing?.onBoot == true)
+        #expect(
+            job.manifest.action
+                == .run([
+                    "/bin/bash", "-c",
+                    "{ [[ -e x ]] && mail -s \"50% full\" ops\n} <<'END'\nfirst line\nsecond\nEND",
+                ]))
+        #expect(job.manifest.environment == ["PATH": "/opt/tools:/usr/bin"])
+        #expect(job.notes.contains { $0.contains("ops@example.com") })
+    }
+
+    @Test func `a job has the name of its program, and no two have the same`() {
+        let text = """
+            0 1 * * * cd /tmp && nice -n 19 /usr/local/bin/backup.sh --all
+            0 2 * * * LANG=C backup --more
+            0 3 * * * test -x /usr/sbin/anacron || run-parts /etc/cron.daily
+            """
+        #expect(jobs(text).jobs.map(\.manifest.name) == ["backup", "backup-2", "run-parts"])
+    }
+
+    @Test func `lines of a system's crontab name a user`() throws {
+        let job = try #require(jobs("17 * * * * www-data /bin/true", hasUsers: true).jobs.first)
+        #expect(job.manifest.action == .script("set +e\n/bin/true"))
+        #expect(job.notes.contains { $0.contains("www-data") })
+        #expect(jobs("17 * * * *", hasUsers: true).failures.count == 1)
+    }
+
+    @Test(arguments: [
+        "echo 'a: b # c'", "printf '\\t%s' x", " leading", "x: [", "# nothing",
+    ])
+    func `a command is the same in the manifest`(command: String) throws {
+        let folder = try Folder()
+        let text = "0 1 * * * " + command.replacing("%", with: "\\%")
+        let job = try #require(jobs(text).jobs.first)
+        _ = try job.manifest.write(to: folder.path)
+        let read = try ManifestLinter.manifests(in: folder.path, calls: CallSearch([]))
+        #expect(read.1.filter { $0.severity == .error }.isEmpty)
+        guard case .script(let script)? = read.0.first?.tasks.first?.command?.action else {
+            Issue.record("no script")
+            return
+        }
+        #expect(script == "set +e\n" + command.drop { $0 == " " } + "\n")
+    }
+}

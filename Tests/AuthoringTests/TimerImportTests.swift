@@ -1,0 +1,99 @@
+import Authoring
+import HandlerRegistry
+import LinuxSystem
+import TaskModel
+import Testing
+
+/// Manifests from timers of systemd, read back as the host reads them.
+@Suite struct TimerImportTests {
+    private func job(_ timer: String, _ service: String, dropIn: String? = nil) throws -> [ImportedJob] {
+        let folder = try Folder()
+        let path = try folder.write("backup.timer", "[Timer]\n" + timer)
+        try folder.write("backup.service", service)
+        if let dropIn { try folder.write("backup.timer.d/more.conf", "[Timer]\n" + dropIn) }
+        let imported = try TimerImport.jobs(of: path, home: nil)
+        let output = try Folder()
+        for job in imported.jobs {
+            let manifest = try job.manifest.write(to: output.path)
+            let problems = ManifestLinter.lint(files: [manifest], pluginsDirectory: nil)
+            #expect(problems.filter { $0.severity == .error }.map(\.description) == [])
+        }
+        return imported.jobs
+    }
+
+    @Test func `dates, conditions and limits of a timer are kept`() throws {
+        let jobs = try job(
+            """
+            OnCalendar=Mon..Fri 02:30 Europe/Berlin
+            OnCalendar=quarterly
+            AccuracySec=1h
+            RandomizedDelaySec=10min
+            WakeSystem=yes
+            """,
+            """
+            [Unit]
+            ConditionACPower=true
+            Wants=network-online.target
+            [Service]
+            Type=oneshot
+            ExecStart=/usr/bin/env "two words" \\
+                three
+            WorkingDirectory=/usr
+            Environment=A=1 "B=two words"
+            SuccessExitStatus=3 5
+            KillSignal=SIGINT
+            TimeoutStartSec=5min
+            ReadWritePaths=/var/tmp
+            ProtectSystem=strict
+            """)
+        #expect(jobs.map(\.manifest.timing?.at) == ["Mon..Fri 02:30", "*-1,4,7,10-1"])
+        let manifest = try #require(jobs.first?.manifest)
+        #expect(manifest.timing?.timeZone == "Europe/Berlin")
+        #expect(manifest.timing?.tolerance == .seconds(3600))
+        #expect(manifest.timing?.jitter == .seconds(600))
+        #expect(manifest.timing?.wake == true)
+        #expect(manifest.action == .run(["/usr/bin/env", "two words", "three"]))
+        #expect(manifest.environment == ["A": "1", "B": "two words"])
+        #expect(manifest.directory == "/usr")
+        #expect(manifest.write == ["/var/tmp"])
+        #expect(manifest.success == [0, 3, 5] && manifest.stopSignal == "INT")
+        #expect(manifest.runtime == .seconds(300))
+        #expect(manifest.requiresExternalPower && manifest.requiresNetwork && manifest.usesNetwork)
+        #expect(jobs.first?.notes.contains { $0.contains("ProtectSystem=") } == true)
+    }
+
+    @Test func `a period, and a start with the machine`() throws {
+        let jobs = try job(
+            "OnBootSec=5min\nOnUnitActiveSec=1h 30min", "[Service]\nExecStart=/bin/true\n")
+        #expect(jobs.map(\.manifest.timing?.every) == ["1h30m"])
+        #expect(jobs.first?.manifest.timing?.tolerance == .seconds(60))
+    }
+
+    @Test func `several commands and variables become a script`() throws {
+        let service = """
+            [Service]
+            ExecStartPre=-/bin/mkdir -p "/tmp/a b"
+            ExecStart=/bin/echo $ARGS ${ONE} '%n costs 5$$' it's
+            """
+        let jobs = try job("OnCalendar=daily", service)
+        #expect(
+            jobs.first?.manifest.action
+                == .script(
+                    "/bin/mkdir -p '/tmp/a b' || :\n/bin/echo $ARGS \"${ONE}\" 'backup.service costs 5$' 'it'\\''s'"
+                ))
+    }
+
+    @Test func `a drop-in adds to a timer, and an empty value removes`() throws {
+        let jobs = try job(
+            "OnCalendar=daily", "[Service]\nExecStart=/bin/true\n", dropIn: "OnCalendar=\nOnCalendar=hourly")
+        #expect(jobs.map(\.manifest.timing?.at) == ["hourly"])
+    }
+
+    @Test func `a timer without a service, and a service without a command, are refused`() throws {
+        let folder = try Folder()
+        let path = try folder.write("nothing-here.timer", "[Timer]\nOnCalendar=daily\n")
+        #expect(throws: AuthoringError.self) { try TimerImport.jobs(of: path, home: nil) }
+        try folder.write("nothing-here.service", "[Service]\nType=oneshot\n")
+        #expect(throws: AuthoringError.self) { try TimerImport.jobs(of: path, home: nil) }
+    }
+}
