@@ -92,6 +92,11 @@ import Testing
         func parameters(_ count: Int) -> String { "c: {parameters: [\(list(count) { _ in "int" })]}" }
         let plain = ["returns: int"]
 
+        // A wrong position is one mistake, and not also a missing key.
+        #expect(
+            try findings(callbacks: "c: {parameters: [long, long], completed: 9, total: 2}", steps: plain)
+                .count
+                == 1)
         #expect(try findings(callbacks: list(1023) { "c\($0): {}" }, steps: plain) == [])
         #expect(
             try findings(callbacks: list(1024) { "c\($0): {}" }, steps: plain)

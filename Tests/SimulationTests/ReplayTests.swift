@@ -117,6 +117,20 @@ import Testing
         #expect(launches.allSatisfy { $0.start >= moment.wall + .seconds(2 * 86_400) })
     }
 
+    @Test(arguments: [Reason.cancelledByUser, .systemSleep])
+    func `a launch that a user stops, stops in the recorded world`(reason: Reason) throws {
+        let (segment, _) = Self.recording()
+        let ready = try #require(
+            segment.entries.firstIndex { if case .launchReady = $0.event { true } else { false } })
+        guard case .launchReady(let launch) = segment.entries[ready].event else { return }
+        var entries = segment.entries
+        entries.insert(
+            RecordedEntry(at: entries[ready].at, .event(.expireRequested(launch, reason))), at: ready + 1)
+        let result = RecordedWorld([RecordedSegment(path: "memory", entries: entries)]).run()
+        let launches = try #require(result).launches
+        #expect(launches.contains { $0.id == launch && $0.outcome != .succeeded })
+    }
+
     @Test func `the same rules in the recorded world launch what was launched`() throws {
         let (segment, tally) = Self.recording()
         let result = RecordedWorld([segment]).run()

@@ -81,7 +81,7 @@ extension ControlClientError {
     /// The exit status: 3 if no host answers or the connection breaks, 4 if the host refuses.
     var exitCode: Int32 {
         switch self {
-        case .unreachable, .broken, .timedOut: 3
+        case .unreachable, .broken, .timedOut, .notSent: 3
         case .refused: 4
         }
     }

@@ -33,7 +33,8 @@ extension HostCore {
                 + "host->set_expiration_handler, or task.expirationHandler")
     }
 
-    /// Gives advice after the end of a launch: the handler never completed, or a chain ended.
+    /// Gives advice after the end of a launch: the handler never completed, the request got no further for
+    /// too many attempts, or a chain ended.
     ///
     /// A chain is a task that submits its own next request each time it runs.
     mutating func advise(after end: LaunchEnd, of launch: OpenLaunch, putBack: TaskRequest?) {

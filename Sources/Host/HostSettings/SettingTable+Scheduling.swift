@@ -147,7 +147,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.backOffLimit", \.scheduler.backOffLimit, .milliseconds(100) ... .seconds(7 * 86_400),
-            "The longest time before the next attempt of a request. Our choice: a request that never gets further costs at most one launch an hour"
+            "The longest time before the next attempt of a request, before up to a fifth is taken off at random; a retry or a CPU limit of the manifest can make it longer. Our choice: a request that never gets further costs about one launch an hour"
         ),
         .duration(
             "scheduling.lostBackOffLimit", \.scheduler.lostBackOffLimit,

@@ -217,10 +217,8 @@ private struct Story {
         case .preparingForSleep, .pressureBegan: []
         // The virtual host makes its own outlook from the conditions.
         case .outlookChanged: []
-        // The recorded sleep makes the virtual host stop launches by itself. Only launches that a user
-        // stopped need an occurrence.
-        case .expireRequested(let id, let reason):
-            reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []
+        // A user asked for these. What policies stop, the virtual host stops by itself.
+        case .expireRequested(let id, let reason): launched[id].map { [.stop($0, reason)] } ?? []
         case .answered(let id, false): launched[id].map { [.stop($0, .cancelledByUser)] } ?? []
         case .shutdown: [.input(.stop)]
         case .started, .lastLaunched, .bundleRestored, .scheduleNotStored, .scheduleDated, .launchStarted,

@@ -58,7 +58,7 @@ public struct Moment: Hashable, Sendable, Codable {
     }
 }
 
-/// A source of the current time: the machine's clocks in the host, a virtual clock in tests and replays.
+/// A source of the current time: the machine's clocks in the host, a virtual clock in tests.
 public protocol MomentSource: Sendable {
     /// Reads the three clocks.
     func now() -> Moment

@@ -1,4 +1,4 @@
-/// The events of a host: server-sent events in a response that does not end.
+/// Server-sent events in a response of the host, which decides when they end.
 ///
 /// Reading blocks the thread.
 public struct ControlStream {

@@ -336,8 +336,7 @@ public struct ControlClient: Sendable {
         do {
             body = try ControlJSON.line(message)
         } catch {
-            throw .broken(
-                socket: socketPath, finding: "this client can't write the request as JSON: \(error)")
+            throw .notSent(socket: socketPath, cause: "\(error)")
         }
         return try await decode((given ?? transport).exchange(method, path(route), body: body))
     }

@@ -10,6 +10,8 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
     case timedOut(socket: String, seconds: Int)
     /// The response is not valid or not complete.
     case broken(socket: String, finding: String)
+    /// The request can't be written as JSON, so it was not sent.
+    case notSent(socket: String, cause: String)
 
     /// A description in one line.
     public var description: String {
@@ -18,6 +20,8 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
         case .refused(let message): message.description
         case .timedOut(let socket, let seconds): "The host on \(socket) did not answer within \(seconds) s"
         case .broken(let socket, let finding): "The host on \(socket) sent an invalid answer: \(finding)"
+        case .notSent(let socket, let cause):
+            "Nothing was sent to the host on \(socket), because the request can't be written as JSON: \(cause)"
         }
     }
 }

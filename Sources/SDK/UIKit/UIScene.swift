@@ -105,7 +105,8 @@ open class UISceneConfiguration: NSObject, @unchecked Sendable {
     /// Makes a configuration.
     ///
     /// - Parameters:
-    ///   - name: The name in the app's Info.plist.
+    ///   - name: The name of the configuration. On iOS, the app's Info.plist describes the configuration with
+    ///     this name; here, the name has no effect.
     ///   - sessionRole: The scene's role.
     public init(name: String?, sessionRole: UISceneSession.Role) {
         self.name = name

@@ -52,7 +52,7 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         if options.compare, options.manifests != nil, before == nil, options.policy == nil {
             throw ValidationError(
-                "Nothing to compare: the first run would have the sample bundles, whose tasks your manifests do not have. Give --policy to compare two settings, or --before with the manifests of the first run."
+                "Nothing to compare: both runs would have the tasks of --manifests and the standard settings. Give --policy to compare two settings, or --before with the manifests of the first run."
             )
         }
         let isDrawn = options.plot || options.svg != nil || options.launches

@@ -77,7 +77,7 @@ struct Console: Sendable {
             return
         }
         switch error {
-        case .unreachable, .broken, .timedOut:
+        case .unreachable, .broken, .timedOut, .notSent:
             complain(
                 "bgtask: \(Printable.text(message.subject)): \(Printable.text(message.finding)). \(message.remedy)"
             )
@@ -105,6 +105,10 @@ struct Console: Sendable {
             subject = socket
             finding = "the connection to the host broke: \(cause)"
             remedy = "If bgtaskd has ended, start it again. If it still runs, look at its log: bgtask logs"
+        case .notSent(let socket, let cause):
+            subject = socket
+            finding = "the request can't be written as JSON, so it was not sent: \(cause)"
+            remedy = "Report this as a fault of bgtask"
         case .timedOut(let socket, let seconds):
             return ErrorMessage(
                 SubmissionError(

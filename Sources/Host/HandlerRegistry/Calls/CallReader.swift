@@ -156,7 +156,7 @@ struct CallReader {
             problems.error(
                 place, "a callback that counts can't have positions", "Remove 'onCall: count' or this key")
         }
-        if callback.total != nil, callback.completed == nil, let place = positions["total"]?.place {
+        if callback.total != nil, positions["completed"] == nil, let place = positions["total"]?.place {
             problems.error(
                 place, "'total' can't be used without 'completed'",
                 "Add the position of the parameter with the number of completed units")

@@ -63,7 +63,8 @@ struct CommandResolver {
         return try HomePath.expand(directory, subject.rawValue)
     }
 
-    /// The real path of the program, if the sandbox does not permit it anyway; `nil` otherwise.
+    /// The real path of the program, which the sandbox must permit; `nil` if the program is in one of the
+    /// directories with the programs of the system, which every command may use.
     static func grant(for start: CommandStart) -> String? {
         guard let path = start.words.first, path.hasPrefix("/"), let real = try? PathWalk(path).realPath
         else { return nil }

@@ -1,6 +1,7 @@
 import BackgroundTasks
 
-// Less common requests: those that are new in iOS 27, and those of health research.
+// Less common requests: those that are new in iOS 27, those of health research, and one that continues from
+// a checkpoint, which only bgtask has.
 @main
 struct RequestsPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
