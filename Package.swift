@@ -195,6 +195,7 @@ let package = Package(
         module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
         module("Transferring", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"]),
+        module("LogFiles", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel"]),
         module(
             "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),
         module(
@@ -213,13 +214,12 @@ let package = Package(
             "TaskHost", in: "Sources/Host",
             uses: [
                 "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
-                "LinuxSystem", "Pushes", "Recording", "RequestStore", "Scheduling", "Signatures",
-                "StrictFiles",
-                "SystemConditions", "TaskModel", "Transferring", deque, logging, serviceLifecycle,
+                "LinuxSystem", "LogFiles", "Pushes", "Recording", "RequestStore", "Scheduling", "Signatures",
+                "StrictFiles", "SystemConditions", "TaskModel", "Transferring", deque, logging, serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",
-            uses: ["ControlWire", "LinuxSystem", "StrictFiles", "TaskModel"] + hummingbird + nio
+            uses: ["ControlWire", "LinuxSystem", "LogFiles", "StrictFiles", "TaskModel"] + hummingbird + nio
                 + [logging, serviceLifecycle]),
 
         module(
@@ -234,10 +234,8 @@ let package = Package(
         program(
             "bgtaskd", in: "Sources/Commands",
             uses: [
-                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "PushServer", "Pushes",
-                "RequestStore",
-                "Signatures", "UnifiedPush",
-                "TaskHost", "TaskModel",
+                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "LogFiles", "PushServer",
+                "Pushes", "RequestStore", "Signatures", "TaskHost", "TaskModel", "UnifiedPush",
                 argumentParser, logging, serviceLifecycle,
             ]),
         program("bgtask", in: "Sources/Commands", uses: ["BgtaskCommands"], links: fullyStatic),
@@ -302,6 +300,7 @@ let package = Package(
                 "HostCore", "MemoryStore", "Recording", "Scheduling", "Simulation", "TaskHostTestSupport",
                 "TaskModel",
             ]),
+        tests("LogFilesTests", use: ["LinuxSystem", "LogFiles", "TaskModel"]),
         tests("PushesTests", use: ["LinuxSystem", "Pushes", "TaskHostTestSupport", "TaskModel"]),
         tests(
             "HostSettingsTests",
@@ -319,7 +318,8 @@ let package = Package(
             "ControlTests",
             use: [
                 "BgtaskCommands", "ControlChannel", "ControlClient", "ControlServer", "ControlWire",
-                "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask", logging, serviceLifecycle,
+                "LinuxSystem", "LogFiles", "TaskHostTestSupport", "TaskModel", "bgtask", logging,
+                serviceLifecycle,
             ] + nio),
         tests(
             "HostCoreTests",

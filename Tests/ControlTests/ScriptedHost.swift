@@ -1,9 +1,10 @@
 import ControlServer
+import LogFiles
 import Synchronization
 import TaskModel
 
 /// A host whose answers come from a script, and which records the calls.
-final class ScriptedHost: HostControl, TransferControl, PushControl {
+final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl {
     struct Script {
         var asked: [String] = []
         var submissions: [TaskSubmission] = []
@@ -217,6 +218,7 @@ final class ScriptedHost: HostControl, TransferControl, PushControl {
         return try storedTransfer()
     }
 
+    var logs: ScriptedHost { self }
     var transfers: ScriptedHost { self }
     var pushes: ScriptedHost { self }
 
@@ -274,6 +276,11 @@ final class ScriptedHost: HostControl, TransferControl, PushControl {
             script.readers[number] = receive
             return (script.log, { [weak self] in self?.script.withLock { $0.readers[number] = nil } })
         }
+    }
+
+    func lines(_ query: LogQuery) async -> [LogLine] {
+        try? note("lines \(query.launch.map { "\($0)" } ?? "-") \(query.limit)")
+        return script.withLock { $0.log.filter(query.wants).suffix(query.limit) }
     }
 
     func follow(_ receive: @escaping @Sendable (HostEvent?) -> Void) -> @Sendable () -> Void {

@@ -24,7 +24,7 @@ struct Bgtask: AsyncParsableCommand {
             """,
         version: ProductVersion.current,
         subcommands: [
-            RunCommand.self, SubmitCommand.self, PendingCommand.self, ExplainCommand.self,
+            RunCommand.self, SubmitCommand.self, PendingCommand.self, TimersCommand.self, ExplainCommand.self,
             LaunchesCommand.self,
             ShowCommand.self, ReportCommand.self,
             CancelCommand.self,

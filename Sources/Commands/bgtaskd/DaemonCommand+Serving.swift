@@ -1,6 +1,7 @@
 public import ControlServer
 import HostSettings
 import LinuxSystem
+import LogFiles
 import Logging
 import PushServer
 import ServiceLifecycle
@@ -58,6 +59,9 @@ extension DaemonCommand {
             effective.keptAge, effective.pushes.address == nil ? .zero : PushServer.memory)
         configuration.signatures = SignatureRule(keys: effective.trustedKeys)
         configuration.recordingSize = effective.recordingSize
+        configuration.logLimits.size = effective.logSize.bytes
+        configuration.logLimits.age = effective.logAge
+        configuration.logLimits.perLaunch = effective.logPerLaunch.bytes
         // Checked first, so that nothing has been started yet that would have to be stopped again.
         guard ProcessFacts.isExecutable(configuration.runnerPath) else {
             throw RunnerError(path: configuration.runnerPath)
@@ -156,6 +160,8 @@ private struct RunnerError: Error, CustomStringConvertible {
 }
 
 extension TaskHost: HostControl {}
+extension HostLogs: LogControl {}
+
 extension HostTransfers: TransferControl {}
 
 extension HostPushes: PushControl {}

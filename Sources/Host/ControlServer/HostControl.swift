@@ -128,17 +128,6 @@ public protocol HostControl: Sendable {
     /// The contents of the directories of plugins and manifests, and the problems that the host found there.
     func plugins() async throws(SubmissionError) -> PluginListing
 
-    /// The log lines that the host keeps in memory, oldest first. With a callback, the same call also follows
-    /// the log.
-    ///
-    /// - Parameter receive: Called with every line after the returned ones, on any thread, and with `nil`
-    ///   after the last line. It must not block. With `nil`, the log is not followed.
-    /// - Returns: The lines, and a function that ends following; a line that is being delivered at that
-    ///   moment may still arrive.
-    func log(following receive: (@Sendable (LogLine?) -> Void)?) -> (
-        remembered: [LogLine], stop: @Sendable () -> Void
-    )
-
     /// Follows the events: every event after this call is delivered as it happens.
     ///
     /// The host stores no events. A receiver that handles them slowly must have its own bounded queue.
@@ -183,6 +172,11 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if no manifest has the bundle; `notPermitted` if its library is not an app, which
     ///   then does not count as a use; `unavailable` if the host is stopping or cannot store the request.
     func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest
+
+    /// The type of ``logs``.
+    associatedtype Logs: LogControl
+    /// The log of the host.
+    var logs: Logs { get }
 
     /// The type of ``transfers``.
     associatedtype Transfers: TransferControl

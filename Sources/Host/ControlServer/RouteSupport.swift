@@ -165,14 +165,23 @@ enum ClientText {
         return id
     }
 
-    static func limit(_ text: String?, standard: Int = ControlProtocol.standardLaunchLimit) throws -> Int {
+    static func limit(
+        _ text: String?, standard: Int = ControlProtocol.standardLaunchLimit,
+        most: Int = ControlProtocol.maximumPageLength
+    ) throws -> Int {
         guard let text else { return standard }
-        guard let limit = Int(text), (1...ControlProtocol.maximumPageLength).contains(limit) else {
-            throw invalid(
-                text, "it is not a valid limit",
-                remedy: "Give 1 to \(ControlProtocol.maximumPageLength)")
+        guard let limit = Int(text), (1...most).contains(limit) else {
+            throw invalid(text, "it is not a valid limit", remedy: "Give 1 to \(most)")
         }
         return limit
+    }
+
+    /// A date such as `2026-11-21T08:00:00Z`.
+    static func date(_ text: String) throws -> WallTime {
+        guard let date = Timestamp(text) else {
+            throw invalid(text, "it is not a valid date", remedy: "Give one such as 2026-11-21T08:00:00Z")
+        }
+        return date.time
     }
 
     /// Where a page begins, from the query parameter `after`; `nil` if the query asks for no page.

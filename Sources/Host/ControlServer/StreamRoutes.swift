@@ -1,4 +1,6 @@
+import ControlWire
 import Hummingbird
+import LogFiles
 import TaskModel
 
 /// The routes of server-sent events: the host's events and its log.
@@ -14,23 +16,50 @@ struct StreamRoutes {
             events.add(queue)
             return .stream(frames, of: queue, to: request, context)
         }
-        routes.get("log", query: [.follow]) { request, context in
+        routes.get("log", query: [.follow, .launch, .identifier, .since, .until, .limit]) {
+            request, context in
             let isFollowing = try ClientText.flag(.follow, request.query(.follow))
-            if isFollowing { try connections.follow(context, subject: request.subject) }
-            let (queue, frames) = connections.queue(for: context)
-            let remembered: [LogLine]
             if isFollowing {
-                let (lines, stop) = host.log { line in
+                try request.refuse([.launch, .identifier, .since, .until, .limit], beside: .follow)
+                try connections.follow(context, subject: request.subject)
+            }
+            let query = try request.logQuery
+            let (queue, frames) = connections.queue(for: context)
+            let before: [LogLine]
+            if isFollowing {
+                let (lines, stop) = host.logs.log { line in
                     guard let line else { return queue.finish() }
                     queue.put(StreamFrame(line), isDispensable: false)
                 }
                 queue.onEnd(stop)
-                remembered = lines
+                before = lines
+            } else if let query {
+                before = await host.logs.lines(query)
+                queue.finish()
             } else {
-                remembered = host.log(following: nil).remembered
+                before = host.logs.log(following: nil).remembered
                 queue.finish()
             }
-            return .stream(frames, of: queue, after: remembered, to: request, context)
+            return .stream(frames, of: queue, after: before, to: request, context)
+        }
+    }
+}
+
+extension Request {
+    /// Which lines of the stored log the request asks for; `nil` for those in memory.
+    fileprivate var logQuery: LogQuery? {
+        get throws {
+            let keys: [QueryKey] = [.launch, .identifier, .since, .until, .limit]
+            guard keys.contains(where: { query($0) != nil }) else { return nil }
+            var lines = LogQuery(
+                limit: try ClientText.limit(
+                    query(.limit), standard: ControlProtocol.maximumLogLines,
+                    most: ControlProtocol.maximumLogLines))
+            lines.launch = try query(.launch).map(ClientText.launch)
+            lines.identifier = try query(.identifier).map(ClientText.identifier)
+            lines.since = try query(.since).map(ClientText.date)
+            lines.until = try query(.until).map(ClientText.date)
+            return lines
         }
     }
 }

@@ -66,6 +66,12 @@ public struct EffectiveSettings: Equatable, Sendable {
     ///
     /// Our choice: a mobile tariff has a few of them in a month.
     public var meteredTransfersPerDay = ByteCount.gibibytes(1)
+    /// The size of the stored log on the disk.
+    public var logSize = ByteCount.mebibytes(64)
+    /// How long the host keeps lines of the log.
+    public var logAge = Duration.seconds(14 * 86_400)
+    /// What the stored lines of one launch may occupy.
+    public var logPerLaunch = ByteCount.mebibytes(1)
     /// Whether the host records the scheduler's events, for replays and forecasts.
     public var isRecording = true
     /// The maximum size of the recording on the disk.

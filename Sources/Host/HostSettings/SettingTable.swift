@@ -121,6 +121,17 @@ public enum SettingTable {
             "transfers.meteredPerDay", \.meteredTransfersPerDay, .mebibytes(0) ... .gibibytes(1024),
             "The bytes that the transfers of one bundle may move on metered networks in a day. Our choice: a mobile tariff has a few GiB in a month"
         ),
+        .size(
+            "log.size", \.logSize, .mebibytes(1) ... .gibibytes(64),
+            "The size of the stored log on the disk, with what handlers print. The host removes the oldest part first",
+            needsRestart: true),
+        .duration(
+            "log.age", \.logAge, .seconds(3600) ... .seconds(3660 * 86_400),
+            "How long the host keeps lines of the stored log", needsRestart: true),
+        .size(
+            "log.perLaunch", \.logPerLaunch, .mebibytes(0) ... .gibibytes(1),
+            "What the stored lines that one launch prints and logs may occupy, so that it does not push out those of others",
+            needsRestart: true),
         .bool(
             "recording.enabled", \.isRecording,
             "Whether the host records the events of its scheduler, for replays and forecasts. A recording has no payloads, and only the user of the host can read it",

@@ -1,5 +1,6 @@
 import HandlerRegistry
 import LinuxSystem
+public import LogFiles
 public import Signatures
 public import TaskModel
 
@@ -41,6 +42,8 @@ public struct HostConfiguration: Sendable {
     public var signatures = SignatureRule()
     /// The maximum size of the recording for replays, in bytes; `nil` if the host records nothing.
     public var recordingSize: Int64?
+    /// How much the stored log may occupy.
+    public var logLimits = LogWriter.Limits()
     /// Creates a configuration that keeps 10,000 launches and 30 days of history, and records nothing.
     public init(
         pluginsDirectory: String, manifestsDirectory: String, stateDirectory: String, socketPath: String,
@@ -64,6 +67,8 @@ public struct HostConfiguration: Sendable {
         let directory = runnerPath.lastIndex(of: "/").map { runnerPath[...$0] } ?? ""
         return directory + "bgtask-transfer"
     }
+    /// The directory of the stored log.
+    var logDirectory: LogDirectory { LogDirectory(stateDirectory + "/log") }
     /// The directory of the recording.
     var recordingDirectory: String { stateDirectory + "/recording" }
 

@@ -1,9 +1,11 @@
+import Dispatch
+import LogFiles
 import Logging
 import Synchronization
 import TaskModel
 
-/// Keeps the newest log lines in memory, and sends each line to followers and to the log of the host's
-/// process.
+/// Keeps the newest log lines in memory, and sends each line to followers, to files and to the log of the
+/// host's process.
 ///
 /// All functions can be called from any thread.
 final class HostLog: Sendable {
@@ -14,6 +16,7 @@ final class HostLog: Sendable {
     private let followers = Broadcaster<LogLine>()
     private let logger: Logger
     private let moments: any MomentSource
+    private let writer = LogWriter()
 
     init(logger: Logger, moments: any MomentSource) {
         self.logger = logger
@@ -29,6 +32,7 @@ final class HostLog: Sendable {
             return followers.sender()
         }
         send(line)
+        writer.append(line)
         var metadata: Logger.Metadata = [:]
         metadata["launch"] = line.launch.map { "\($0)" }
         metadata["identifier"] = line.identifier.map { "\($0)" }
@@ -44,6 +48,26 @@ final class HostLog: Sendable {
             LogLine(
                 at: moments.now().wall, level: level, source: .host, launch: launch, identifier: identifier,
                 message: message))
+    }
+
+    /// Stores the lines in files; returns after ``finish()``, when all lines are stored.
+    func store(in directory: LogDirectory, _ limits: LogWriter.Limits) async {
+        await writer.run(
+            in: directory, limits: limits, at: { [moments] in moments.now().wall },
+            onProblem: { [weak self] in self?.append(.warning, $0) })
+    }
+
+    /// Reads the newest lines that a query asks for, from the files or, if the log is not stored, from
+    /// memory.
+    ///
+    /// - Returns: The lines, oldest first.
+    func lines(_ query: LogQuery, in directory: LogDirectory) async -> [LogLine] {
+        if await writer.flush() {
+            return await withCheckedContinuation { answer in
+                DispatchQueue.global(qos: .utility).async { answer.resume(returning: directory.lines(query)) }
+            }
+        }
+        return Array(remembered().lazy.filter(query.wants).suffix(query.limit))
     }
 
     /// The lines in memory, oldest first.
@@ -64,7 +88,10 @@ final class HostLog: Sendable {
     }
 
     /// Notifies the followers that no more lines follow.
-    func finish() { followers.finish() }
+    func finish() {
+        followers.finish()
+        writer.finish()
+    }
 }
 
 extension LogLine.Level {

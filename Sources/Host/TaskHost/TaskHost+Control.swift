@@ -28,6 +28,9 @@ extension TaskHost {
         settingsFiles.latest.effective.isolationRequirement == .full
     }
 
+    /// The log of the host.
+    public nonisolated var logs: HostLogs { HostLogs(host: self) }
+
     /// The transfers that the host makes.
     public nonisolated var transfers: HostTransfers { HostTransfers(host: self) }
 
@@ -172,12 +175,11 @@ extension TaskHost {
         return page
     }
 
-    /// A launch, with those of its log lines that are still in memory.
+    /// A launch, with those of its log lines that the host still has.
     public func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
         await untilBegun()
         let found = try await stored.launch(id)
-        return LaunchDetail(
-            record: await current([found]).first ?? found, log: log.remembered().filter { $0.launch == id })
+        return LaunchDetail(record: await current([found]).first ?? found, log: await logs.lines(of: found))
     }
 
     /// Updates stored records of launches under way, from memory and with a new measurement.
@@ -207,13 +209,6 @@ extension TaskHost {
     public func plugins() async throws(SubmissionError) -> PluginListing {
         await untilBegun()
         return core.plugins
-    }
-
-    /// The log lines in memory and, with `following`, all new lines.
-    public nonisolated func log(
-        following receive: (@Sendable (LogLine?) -> Void)?
-    ) -> (remembered: [LogLine], stop: @Sendable () -> Void) {
-        receive.map { log.follow($0) } ?? (log.remembered(), {})
     }
 
     /// The host's events from now on.

@@ -105,6 +105,7 @@ public actor TaskHost: Service {
     /// - Throws: The error that prevented the start.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
+        let logging = logs.begin()
         // If the host can't begin, the callers that wait are refused.
         defer { calls.refuse() }
         if configuration.bundleUsers != nil, FileContents.isRoot { try directories.openForUsers() }
@@ -163,6 +164,7 @@ public actor TaskHost: Service {
         log.append(.notice, "stopped")
         happenings.finish()
         log.finish()
+        await logging.value
         do {
             try await closeStore(moments.now().wall)
         } catch {

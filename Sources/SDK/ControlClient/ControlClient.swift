@@ -223,7 +223,7 @@ public struct ControlClient: Sendable {
     }
 
     /// Submits a silent push.
-    public func push(_ push: PushMessage) async throws(ControlClientError) -> RequestMessage {
+    public func push(_ push: PushMessage) async throws(ControlClientError) -> AcceptanceMessage {
         try await send(.POST, "/pushes", push)
     }
 
@@ -316,7 +316,24 @@ public struct ControlClient: Sendable {
     public func log(
         following: Bool
     ) async throws(ControlClientError) -> AsyncThrowingStream<LogLineMessage, any Error> {
-        try await transport.follow(path("/log") + (following ? "?follow=true" : "")) { event in
+        try await logLines(following ? "?follow=true" : "")
+    }
+
+    /// Reads the newest lines of the log that the host has stored, also before its last start.
+    ///
+    /// - Parameter selection: Which lines to read.
+    /// - Returns: The lines, oldest first.
+    /// - Throws: ``ControlClientError``; the stream can throw it, too.
+    public func log(
+        _ selection: LogSelection
+    ) async throws(ControlClientError) -> AsyncThrowingStream<LogLineMessage, any Error> {
+        try await logLines("?" + selection.query)
+    }
+
+    private func logLines(
+        _ query: String
+    ) async throws(ControlClientError) -> AsyncThrowingStream<LogLineMessage, any Error> {
+        try await transport.follow(path("/log") + query) { event in
             guard event.name == "line" else { return nil }
             return try ControlJSON.decode(LogLineMessage.self, from: Data(event.data))
         }

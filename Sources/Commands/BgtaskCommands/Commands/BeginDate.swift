@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlWire
 import TaskModel
 
-/// The value of `--earliest`: a duration from now, or a date.
+/// The value of `--earliest` or `--since`: a duration from now, or a date.
 enum BeginDate: Equatable, Sendable {
     case after(Duration)
     case date(WallTime)
@@ -26,6 +26,14 @@ enum BeginDate: Equatable, Sendable {
     func time(from now: WallTime) -> WallTime {
         switch self {
         case .after(let duration): now + duration
+        case .date(let date): date
+        }
+    }
+
+    /// The date that an option names, if a duration counts back from `now`.
+    func time(before now: WallTime) -> WallTime {
+        switch self {
+        case .after(let duration): now + (.zero - duration)
         case .date(let date): date
         }
     }

@@ -7,11 +7,13 @@ struct LogsCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs", abstract: "Shows the log of the host, with the output of handlers.",
         discussion: """
-            With --json, each line of the output is a JSON object.
+            The host stores its log, so lines of an earlier host are shown, too. With --json, each line of the \
+            output is a JSON object.
 
             Examples:
-              bgtask logs
+              bgtask logs -n 50
               bgtask logs L42
+              bgtask logs com.example.backup.nightly --since 1d --grep error
               bgtask logs -f --identifier com.example.feed.refresh
               bgtask logs -f --subsystem com.example.feed --category network --level warning
             """)
@@ -40,11 +42,34 @@ struct LogsCommand: HostCommand {
     @Option(help: "Show only lines of this level and above.")
     var level: LogLine.Level?
 
+    @Option(
+        help: "Show only lines since this time: a duration before now, such as 2h, or a date.",
+        transform: BeginDate.init(text:))
+    var since: BeginDate?
+
+    @Option(
+        help: "Show only lines until this time: a duration before now, such as 2h, or a date.",
+        transform: BeginDate.init(text:))
+    var until: BeginDate?
+
+    @Option(name: [.customShort("n"), .long], help: "Show only this number of the newest lines, 1 to 10000.")
+    var lines: Int?
+
+    @Option(help: "Show only lines that contain this text.")
+    var grep: String?
+
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if target != nil, identifier != nil || launch != nil {
             throw ValidationError("Name a target, or use --launch or --identifier, but not both.")
+        }
+        if let lines, !(1...ControlProtocol.maximumLogLines).contains(lines) {
+            throw ValidationError(
+                "Not a valid number of lines: \(lines). Use 1 to \(ControlProtocol.maximumLogLines).")
+        }
+        if follow, since != nil || until != nil || lines != nil {
+            throw ValidationError("--follow shows new lines. Leave --since, --until and --lines out.")
         }
     }
 
@@ -58,24 +83,59 @@ struct LogsCommand: HostCommand {
         }
         // An existing launch without lines gives no output. A launch that does not exist gives an error here.
         if let launch { _ = try await client.launch(launch) }
-        for try await line in try await client.log(following: follow) {
-            guard wants(line) else { continue }
-            if let task, line.identifier != task { continue }
-            if let launch, line.launch != launch { continue }
-            if case .request = target, !(line.launch.map(launches.contains) ?? false) { continue }
-            if case .transfer(let id) = target, !line.message.hasPrefix("\(id) ") { continue }
-            if console.json {
-                try console.print(jsonLine: line)
-            } else {
-                try console.line(LogText.line(line, style: console.style, inLaunch: false))
+        func wants(_ line: LogLineMessage) -> Bool {
+            if let task, line.identifier != task { return false }
+            if let launch, line.launch != launch { return false }
+            if case .request = target, !(line.launch.map(launches.contains) ?? false) { return false }
+            if case .transfer(let id) = target, !line.message.hasPrefix("\(id) ") { return false }
+            return isWanted(line)
+        }
+        if follow {
+            for try await line in try await client.log(following: true) where wants(line) {
+                try show(line, console)
             }
+            return
+        }
+        var found: [LogLineMessage] = []
+        for selection in selections(launch, launches, task, now: console.now) {
+            for try await line in try await client.log(selection) where wants(line) { found.append(line) }
+        }
+        for line in found.suffix(lines ?? found.count) { try show(line, console) }
+    }
+
+    /// What to ask the host for: once, or once for each launch of a request.
+    private func selections(
+        _ launch: LaunchID?, _ launches: Set<LaunchID>, _ task: TaskIdentifier?, now: WallTime
+    ) -> [LogSelection] {
+        var selection = LogSelection()
+        selection.identifier = task
+        selection.since = since.map { $0.time(before: now) }
+        selection.until = until.map { $0.time(before: now) }
+        // Lines that this command leaves out must not use up the number.
+        let isFiltered = subsystem != nil || category != nil || level != nil || grep != nil || target != nil
+        if let lines, !isFiltered { selection.limit = lines }
+        selection.launch = launch
+        guard case .request = target else { return [selection] }
+        return launches.sorted().map {
+            var one = selection
+            one.launch = $0
+            return one
         }
     }
 
-    private func wants(_ line: LogLineMessage) -> Bool {
+    private func show(_ line: LogLineMessage, _ console: Console) throws {
+        if console.json {
+            try console.print(jsonLine: line)
+        } else {
+            try console.line(LogText.line(line, style: console.style, inLaunch: false))
+        }
+    }
+
+    private func isWanted(_ line: LogLineMessage) -> Bool {
         if let subsystem, line.subsystem != subsystem { return false }
         if let category, line.category != category { return false }
         if let level, line.level < level { return false }
+        if let grep, !line.message.contains(grep) { return false }
         return true
     }
 }
