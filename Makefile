@@ -1,10 +1,10 @@
-# bgtask: make run, test, test-quick, check, fix, sanitize, fuzz, bench, bench-parts, policies, install, clean. Needs a Swift
-# 6.3 toolchain and some Debian packages. As root, a target installs the packages that it lacks; otherwise it
-# prints the command.
+# bgtask: make run, test, test-quick, check, fix, sanitize, fuzz, bench, bench-parts, policies, install,
+# clean. Needs a Swift 6.3 toolchain and some Debian packages. As root, a target installs the packages that it
+# lacks; otherwise it prints the command.
 
 PREFIX ?= /usr/local
-# All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. SwiftPM
-# finds the tests in an index of the sources; an index of the system's modules, too, would take a fifth of a build.
+# All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. SwiftPM finds
+# the tests in an index of the sources; an index of the system's modules, too, would take a fifth of a build.
 FLAGS := $(shell cat .ci/flags)
 # The tests to run: a part of their names, or all.
 FILTER :=

@@ -78,8 +78,8 @@ import Testing
         var random = SplitMix(seed: seed)
         let rules = try ZoneDatabase.machine.zone(named: name)
         let zone = try #require(TimeZone(identifier: name))
-        // In zones whose clocks change, half of the samples lie within three days before a change, in the years
-        // 2010 to 2026.
+        // In zones whose clocks change, half of the samples lie within three days before a change, in the
+        // years 2010 to 2026.
         let first = 1_262_304_000
         for round in 0..<60 {
             let sample = Sample(&random)

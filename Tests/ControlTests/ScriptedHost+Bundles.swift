@@ -49,12 +49,14 @@ extension ScriptedHost {
 
     func push(
         to bundle: BundleIdentifier, payload: String?, priority: PushPriority
-    ) async throws(SubmissionError) -> TaskRequest {
+    ) async throws(SubmissionError) -> AcceptedSubmission {
         try note("push \(bundle) \(payload ?? "nothing") \(priority.rawValue)")
         guard let identifier = try? TaskIdentifier("\(bundle).push") else {
             throw SubmissionError(code: .notFound, subject: "\(bundle)", finding: "none", remedy: "none")
         }
-        return Self.request(TaskSubmission(identifier: identifier, origin: .client))
+        return AcceptedSubmission(
+            request: Self.request(TaskSubmission(identifier: identifier, origin: .client)),
+            replaces: script.withLock { $0.replaces }, isRepeat: false, isKept: false)
     }
 
     func endpoints() async throws(SubmissionError) -> [PushEndpoint] {

@@ -1,6 +1,7 @@
 /* libFuzzer harness of the runner's decoders: frames from the host, and call programs.
  *
- * The first byte of an input selects the decoder; the others are its bytes, in memory of exactly their size. */
+ * The first byte of an input selects the decoder; the others are its bytes, in memory of exactly their
+ * size. */
 #include "frames.h"
 #include "call_program.h"
 
@@ -9,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A decoded call program keeps its memory until its process ends, on purpose. The decoder is compiled with this
- * function in place of calloc, so that the memory can be freed after each input. */
+/* A decoded call program keeps its memory until its process ends, on purpose. The decoder is compiled with
+ * this function in place of calloc, so that the memory can be freed after each input. */
 void *remembered_calloc(size_t count, size_t size);
 
 enum { REMEMBERED_MAX = 65536 };

@@ -188,8 +188,8 @@ import Testing
             #expect(launch.loadFailed?.contains("malformed") == true, "\(length): \(launch)")
         }
         for _ in 0..<20 {
-            // Only the counts and flags of the header are changed: other changes would call real functions with
-            // wrong arguments.
+            // Only the counts and flags of the header are changed: other changes would call real functions
+            // with wrong arguments.
             var bent = program
             bent[Int.random(in: 4..<13, using: &generator)] ^= UInt8.random(in: 128...255, using: &generator)
             let launch = try CallLaunch.run(bent)

@@ -5,7 +5,8 @@ import Testing
 
 @testable import HostCore
 
-/// Random histories of transfers: any report, condition, fault of the store, and death of the host in any order.
+/// Random histories of transfers: any report, condition, fault of the store, and death of the host in any
+/// order.
 ///
 /// A run has 200 histories. `BGTASK_HISTORIES=2000` makes a longer one.
 @Suite struct TransferHistoryTests {
@@ -143,7 +144,8 @@ private struct TransferPlayer {
             case .move, .discard: break
             case .remove(let id):
                 let stored = world.store.facts.transfers.first { $0.id == id }
-                // The files of a cancelled transfer go first, because its end may not fit on the disk with them.
+                // The files of a cancelled transfer go first, because its end may not fit on the disk with
+                // them.
                 let isCancelled = world[id]?.outcome == .cancelled
                 try expect(
                     stored?.state == .ended || isCancelled,

@@ -4,7 +4,8 @@ import Testing
 
 /// Jobs that never end, on a real host: they let other requests start first, and in the end they fail.
 @Suite(.system) struct PutBackTests {
-    /// A handler that works until it must stop, and then returns without completing. The task `job` completes.
+    /// A handler that works until it must stop, and then returns without completing. The task `job`
+    /// completes.
     static let endless = """
         #include <bgtask.h>
         #include <string.h>

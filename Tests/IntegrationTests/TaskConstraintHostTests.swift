@@ -2,7 +2,8 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The constraints `storage`, `battery`, `between`, `conflicts` and `when`, as a user of a real host sees them.
+/// The constraints `storage`, `battery`, `between`, `conflicts` and `when`, as a user of a real host sees
+/// them.
 @Suite(.system) struct TaskConstraintHostTests {
     /// A manifest whose window opens two hours from now and lasts an hour.
     static func manifest(openingFrom now: Date = Date()) -> String {

@@ -227,7 +227,8 @@ import Testing
         #expect(try host.transfer("T1")["attempts"] as? Int == 1)
     }
 
-    /// libcurl lets six connections use one server; others wait in its queue, which is no fault of the server.
+    /// libcurl lets six connections use one server; others wait in its queue, which is no fault of the
+    /// server.
     @Test func `the wait for a connection after a redirect is no stall`() throws {
         try host.start()
         let other = server.address.replacingOccurrences(of: "127.0.0.1", with: "localhost")

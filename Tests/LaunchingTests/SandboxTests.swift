@@ -84,8 +84,8 @@ import Testing
     }
 
     /// Where only one user or user namespace has the processes of a bundle, so that a limit can count them.
-    /// Each launch in a PID namespace of an ordinary user has a user namespace of its own, where the limit was
-    /// seen to have no effect.
+    /// Each launch in a PID namespace of an ordinary user has a user namespace of its own, where the limit
+    /// was seen to have no effect.
     private static let counted = Setting.all.filter {
         $0.groupKill != .noFork && ($0.hasUser || ($0.cage == .ordinaryUser && $0.groupKill == .cgroup))
     }

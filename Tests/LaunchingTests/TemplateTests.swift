@@ -79,8 +79,8 @@ import Testing
         await harness.end()
     }
 
-    /// What the kernel says of a process: its nice value, its scheduling class (3 is SCHED_BATCH) and its class
-    /// for disk I/O.
+    /// What the kernel says of a process: its nice value, its scheduling class (3 is SCHED_BATCH) and its
+    /// class for disk I/O.
     private static func classes(of pid: Int32) throws -> [String] {
         let stat = try SmallFile.read("/proc/\(pid)/stat")
         let end = try #require(stat.lastIndex(of: ")"))

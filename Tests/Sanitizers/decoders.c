@@ -1,5 +1,5 @@
-/* Runs the decoders of foreign bytes (frames, call programs, payloads) under the address and undefined-behaviour
- * sanitizers.
+/* Runs the decoders of foreign bytes (frames, call programs, payloads) under the address and undefined-
+ * behaviour sanitizers.
  *
  *   decoders GOLDEN.hex...
  *

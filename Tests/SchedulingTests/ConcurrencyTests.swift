@@ -97,7 +97,8 @@ import Testing
             (settings.discretionarySlots, settings.shortSlots) = (1, 1)
             let rig = SchedulerRig(
                 [.make("com.example.a"), .make("com.example.b"), .make("com.example.c")], settings: settings)
-            // Both bundles have the same service in the lane of `waiting`; only `a` has more in the other one.
+            // Both bundles have the same service in the lane of `waiting`; only `a` has more in the other
+            // one.
             for bundle in ["com.example.a", "com.example.b"] { rig.end(rig.run("\(bundle).\(waiting)")) }
             rig.end(rig.run("com.example.a.\(busy)"))
             // No rate holds the next refresh then.

@@ -145,8 +145,8 @@ import Testing
         }
     }
 
-    /// The tolerance is 5 min. Otherwise, a task that its budget holds for a quarter of an hour would leave the
-    /// wake-ups that it shares with others.
+    /// The tolerance is 5 min. Otherwise, a task that its budget holds for a quarter of an hour would leave
+    /// the wake-ups that it shares with others.
     @Test func `a launch that is late by half of its period does not move the next date, a later one does`() {
         for (late, next) in [(0, 3600), (300, 3600), (301, 3600), (1800, 3600), (1801, 5401)] {
             let rig = SchedulerRig([ScheduleTests.hourly])

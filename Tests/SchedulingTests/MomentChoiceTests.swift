@@ -302,7 +302,8 @@ import Testing
 
     @Test(
         arguments: [
-            // The expression, and the hour and minute of the alarm; the window is 0:00 to 20:00 of the next day.
+            // The expression, and the hour and minute of the alarm; the window is 0:00 to 20:00 of the next
+            // day.
             ("hour < 5", 28, 59), ("hour < 5 or externalPower", 28, 59),
             ("hour < 5 and externalPower", 28, 59),
             ("hour >= 5", 44, 0), ("hour >= 5 and hour < 9 or hour >= 12 and hour < 15", 32, 59),

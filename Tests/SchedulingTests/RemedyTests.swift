@@ -109,8 +109,8 @@ import Testing
         case "Dismissed": rig.send(.used(.sample))
         case "Concurrency":
             let launch = try #require(rig.running.keys.min())
-            // If only the slot is missing, its remedy must help: `bgtask expire`, which puts the other request
-            // back without a back-off.
+            // If only the slot is missing, its remedy must help: `bgtask expire`, which puts the other
+            // request back without a back-off.
             guard rig.scheduler.explain(id, at: rig.now)?.vetoes.count == 1, var back = rig.running[launch]
             else { return rig.end(launch) }
             rig.send(.expireRequested(launch, .simulated))

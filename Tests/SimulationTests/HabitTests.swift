@@ -27,8 +27,8 @@ import Testing
             tasks: [daily, often], sandbox: SandboxDeclaration())
     }
 
-    /// The uses of each day: at breakfast, at lunch and in the evening, each on nine days of ten, and later in
-    /// the morning of weekends.
+    /// The uses of each day: at breakfast, at lunch and in the evening, each on nine days of ten, and later
+    /// in the morning of weekends.
     private static func uses(_ seed: UInt64) -> [Duration] {
         var numbers = SeededNumbers(seed: seed, part: 77)
         var times: [Duration] = []

@@ -101,8 +101,8 @@ try:
         fail(f"the transfer was refused: {asked.stderr}")
     victims = ["program"] * KILLS + ["host"] * KILLS
     luck.shuffle(victims)
-    # The first requests are for the old version, so the kills are spread over the new one. The server keeps the
-    # last tenth of the file until all kills were made.
+    # The first requests are for the old version, so the kills are spread over the new one. The server keeps
+    # the last tenth of the file until all kills were made.
     points = sorted(luck.randrange(1, size * 9 // 10) for _ in victims)
     killed = {"program": 0, "host": 0}
     limit = time.monotonic() + 1800

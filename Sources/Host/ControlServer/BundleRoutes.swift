@@ -42,7 +42,7 @@ struct BundleRoutes {
             let message = try await request.message(PushMessage.self, context: context, limits: limits)
             let accepted = try await host.pushes.push(
                 to: message.bundle, payload: message.payload, priority: message.priority ?? .considerate)
-            return try Response.json(RequestMessage(accepted), status: .created)
+            return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
         routes.get("explain/:identifier") { _, context in
             let identifier = try ClientText.identifier(context.parameters.require("identifier"))

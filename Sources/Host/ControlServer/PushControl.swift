@@ -4,10 +4,11 @@ public import TaskModel
 public protocol PushControl: Sendable {
     /// Delivers a silent push to the bundle's task of kind `push`; it replaces a push that waits.
     ///
+    /// - Returns: The durable request, and the one that it replaces.
     /// - Throws: `notPermitted` if the bundle has no such task; any code of ``HostControl/submit(_:from:)``.
     func push(
         to bundle: BundleIdentifier, payload: String?, priority: PushPriority
-    ) async throws(SubmissionError) -> TaskRequest
+    ) async throws(SubmissionError) -> AcceptedSubmission
 
     /// The bundles that are registered with a distributor of UnifiedPush, with their endpoints; sorted by
     /// name.

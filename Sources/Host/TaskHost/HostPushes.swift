@@ -17,8 +17,9 @@ public struct HostPushes: Sendable {
     /// Delivers a silent push of a client to a bundle's task of the kind `push`.
     public func push(
         to bundle: BundleIdentifier, payload: String?, priority: PushPriority
-    ) async throws(SubmissionError) -> TaskRequest {
-        try await host.ask(.push(PushOrder(to: bundle, payload: payload, priority))).acceptance().request
+    ) async throws(SubmissionError) -> AcceptedSubmission {
+        AcceptedSubmission(
+            try await host.ask(.push(PushOrder(to: bundle, payload: payload, priority))).acceptance())
     }
 
     /// Delivers a push that came from outside.

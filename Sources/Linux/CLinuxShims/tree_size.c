@@ -47,7 +47,8 @@ static int push(struct queue *queue, const char *parent, const char *name) {
 }
 
 /* Whether a call failed because the task has removed or exchanged the directory meanwhile. After any other
- * failure the count is not complete: a task could otherwise hide files in a directory that permits nothing. */
+ * failure the count is not complete: a task could otherwise hide files in a directory that permits
+ * nothing. */
 static bool is_gone(int code) {
     return code == ENOENT || code == ENOTDIR || code == ELOOP;
 }

@@ -167,7 +167,8 @@ int isolation_message(const struct settings *settings) {
 /* The seccomp filter that forbids new processes, in the kernel's form. It is built once in a template;
  * every clone inherits it. */
 static struct sock_fprog no_fork_filter;
-/* Whether the large filter reports new processes to the launcher. This filter must then not refuse them first. */
+/* Whether the large filter reports new processes to the launcher. This filter must then not refuse them
+ * first. */
 static bool forks_are_reported;
 
 /* Reads the whole contents of a memfd; NULL if there is no memory. */

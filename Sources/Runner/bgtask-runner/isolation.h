@@ -32,9 +32,9 @@ struct settings {
     struct body message; /**< A copy of the *template* message, for sandbox_receive. */
 };
 
-/** Isolates the calling process as a template, except for the layers that forbid to execute a program. Must be
- *  called before exec. If a step fails, returns false with a sentence in `finding`; the process must then
- *  end. */
+/** Isolates the calling process as a template, except for the layers that forbid to execute a program. Must
+ * be  called before exec. If a step fails, returns false with a sentence in `finding`; the process must then
+ * end. */
 bool isolation_enter_template(const struct settings *settings, char *finding, size_t size);
 
 /** Makes a descriptor from which the executed program reads the *template* message with

@@ -182,8 +182,8 @@ void launches_spawn(struct launcher *launcher, struct body body);
 
 /* launcher_launches.c */
 
-/** Handles the result of a clone: the pid and pidfd of the launch's task, or 0, the reason for the failure and
- *  its error number. */
+/** Handles the result of a clone: the pid and pidfd of the launch's task, or 0, the reason for the failure
+ * and  its error number. */
 void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
                      const char *finding, int code);
 struct launch *launches_find(struct launcher *launcher, uint64_t id);
@@ -207,8 +207,8 @@ void observers_add(struct launcher *launcher, struct template *template, uint64_
                    int socket);
 /** The descriptor to poll for POLLIN; -1 if it must not be polled now. */
 int observers_descriptor(const struct observer *observer);
-/** Answers the calls that have been reported; `revents` is what poll returned for the descriptor. May free the
- *  observer. */
+/** Answers the calls that have been reported; `revents` is what poll returned for the descriptor. May free
+ * the  observer. */
 void observers_read(struct launcher *launcher, struct observer *observer, short revents);
 /** Milliseconds until a paused observer continues; -1 if there is none. */
 int observers_timeout(const struct launcher *launcher);
@@ -219,8 +219,9 @@ void observers_forget(struct launcher *launcher, const struct template *template
 
 struct seccomp_notif;
 
-/** Whether the memory of the task may be read, which only a learning run needs: a read waits for the task's lock
- * on its memory, and a hostile task can hold that for seconds. All launches would wait with the launcher. */
+/** Whether the memory of the task may be read, which only a learning run needs: a read waits for the task's
+ * lock on its memory, and a hostile task can hold that for seconds. All launches would wait with the
+ * launcher. */
 static inline bool observer_is_learning(const struct observer *observer) {
     return observer->sandbox.observe == OBSERVE_ALL;
 }

@@ -1,5 +1,6 @@
-/* The launcher's handling of system calls that the filter of a sandbox reports: it finds the launch of each, and
- * answers it. A process whose call was reported waits for the answer. launcher_observed.c records the calls. */
+/* The launcher's handling of system calls that the filter of a sandbox reports: it finds the launch of each,
+ * and answers it. A process whose call was reported waits for the answer. launcher_observed.c records the
+ * calls. */
 #include "launcher.h"
 #include "process.h"
 
@@ -132,8 +133,8 @@ static struct launch *launch_numbered(const struct launcher *launcher, uint64_t 
     return launch;
 }
 
-/* Finds the launch of a thread: that of its process, or of an ancestor, or of its group. NULL if there is none,
- * as for the constructors of a library. `*process` becomes the process. */
+/* Finds the launch of a thread: that of its process, or of an ancestor, or of its group. NULL if there is
+ * none, as for the constructors of a library. `*process` becomes the process. */
 static struct launch *find_launch(struct launcher *launcher, struct observer *observer, pid_t thread,
                                   pid_t *process) {
     *process = 0;

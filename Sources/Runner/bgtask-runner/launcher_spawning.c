@@ -26,8 +26,8 @@ static void close_ends(struct task_ends *ends) {
     ends->count = 0;
 }
 
-/* Makes the four pipes and, for a PID namespace, the status pipe. The user of a bundle owns the pipes for output,
- * so that programs can open /dev/stdout and /dev/stderr. */
+/* Makes the four pipes and, for a PID namespace, the status pipe. The user of a bundle owns the pipes for
+ * output, so that programs can open /dev/stdout and /dev/stderr. */
 static bool make_pipes(const struct sandbox *sandbox, struct launch *launch, struct task_ends *ends,
                        int *status_end) {
     for (int i = 0; i < 4; i++) {

@@ -80,9 +80,9 @@ static struct template *parse(struct launcher *launcher, struct body body) {
     return NULL;
 }
 
-/* Makes this process, where tasks have a PID namespace instead of a cgroup, the child of the namespace's init,
- * so that no process of the library's constructors outlives the template. On failure, returns false with a
- * sentence in `finding`. */
+/* Makes this process, where tasks have a PID namespace instead of a cgroup, the child of the namespace's
+ * init, so that no process of the library's constructors outlives the template. On failure, returns false
+ * with a sentence in `finding`. */
 static bool enter_namespace(enum isolation isolation, int status, char *finding, size_t size) {
     if (isolation != ISOLATION_PID_NAMESPACE || process_become_init(status, geteuid() != 0))
         return true;

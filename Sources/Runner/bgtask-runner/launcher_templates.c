@@ -69,7 +69,8 @@ static bool has_user_of(const struct template *template, pid_t pid) {
 
 /* Opens a pidfd for the process that a template reports as its clone. The code of a plugin can run in a
  * template and send such a report, so only a new child of this process with the user of the template is
- * accepted: another process would be killed in place of the task. On failure, returns -1 with a sentence in the answer. */
+ * accepted: another process would be killed in place of the task. On failure, returns -1 with a sentence in
+ * the answer. */
 static int open_clone(const struct launcher *launcher, const struct template *template,
                       struct template_answer *answer) {
     siginfo_t state = {0};
@@ -97,8 +98,8 @@ static bool awaits_answer(struct launcher *launcher, const struct template *temp
     return launch != NULL && launch->awaits_clone && launch->template_id == template->id;
 }
 
-/* Whether the packet can come now. The code of a plugin can send any. One for which this process does not wait
- * must not count as the answer to an order, or keep this process busy. */
+/* Whether the packet can come now. The code of a plugin can send any. One for which this process does not
+ * wait must not count as the answer to an order, or keep this process busy. */
 static bool is_expected(struct launcher *launcher, const struct template *template,
                         const struct template_answer *answer) {
     switch (answer->what) {

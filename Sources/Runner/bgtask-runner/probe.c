@@ -132,8 +132,8 @@ static int probe_user(const char *number, const char *directory) {
     _exit(kill(parent, 0) != 0 && setresuid(0, 0, 0) != 0 ? 0 : 71);
 }
 
-/* Whether the kernel reports refused calls to the launcher. An old kernel does not, and neither does one where
- * a filter of a container already reports to another program. */
+/* Whether the kernel reports refused calls to the launcher. An old kernel does not, and neither does one
+ * where a filter of a container already reports to another program. */
 static int probe_reports(void) {
     pid_t pid = fork();
     if (pid < 0)

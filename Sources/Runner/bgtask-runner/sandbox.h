@@ -36,8 +36,8 @@ struct sandbox {
     size_t port_count;
     bool subprocesses;
     uint32_t user; /**< For LAYER_USER: the number of the bundle's user, and of its group; never 0. */
-    /** Which calls are reported to the launcher: none, those that the filter refuses, or also those that use a file,
-     *  a program or a connection. */
+    /** Which calls are reported to the launcher: none, those that the filter refuses, or also those that use
+     * a file,  a program or a connection. */
     enum { OBSERVE_NONE, OBSERVE_REFUSED, OBSERVE_ALL } observe;
     int listener;  /**< After sandbox_restrict: the descriptor for the launcher; -1 if there is none. */
     char *library; /**< The library to load; NULL for a call program. */
@@ -49,8 +49,8 @@ struct sandbox_answer {
     const char *name;
 };
 
-/** Whether the processes run as the bundle's own user, who may write only to the cgroups that the host made for
- *  this bundle. */
+/** Whether the processes run as the bundle's own user, who may write only to the cgroups that the host made
+ * for  this bundle. */
 static inline bool sandbox_has_user(const struct sandbox *sandbox) {
     return (sandbox->layers & LAYER_USER) != 0;
 }
@@ -68,8 +68,8 @@ void sandbox_free(struct sandbox *sandbox);
 
 /** Enters the namespaces. All file systems become read-only there, except for the paths of `write`. */
 bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size);
-/** Gives up all capabilities, for this process and for the programs that it executes, and becomes the user of the
- *  bundle. The kernel then forgets the signal for the death of the parent (PR_SET_PDEATHSIG). */
+/** Gives up all capabilities, for this process and for the programs that it executes, and becomes the user of
+ * the  bundle. The kernel then forgets the signal for the death of the parent (PR_SET_PDEATHSIG). */
 bool sandbox_drop_privileges(const struct sandbox *sandbox, char *finding, size_t size);
 /** Restricts files, ports and signals. Programs can be executed afterwards only with `subprocesses`. */
 bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t size);
@@ -89,13 +89,13 @@ bool sandbox_restrict(struct sandbox *sandbox, char *finding, size_t size);
 
 /** Remembers the sandbox of this process for the functions below; its lists must stay. */
 void sandbox_remember(const struct sandbox *sandbox);
-/** Lets this process, and those that it starts, signal only each other, and not its template or the template's
- *  other tasks. It must have one thread, because threads in scopes of their own could not signal each other's
- *  children. If it fails, returns false and sets errno. */
+/** Lets this process, and those that it starts, signal only each other, and not its template or the
+ * template's  other tasks. It must have one thread, because threads in scopes of their own could not signal
+ * each other's  children. If it fails, returns false and sets errno. */
 bool sandbox_enter_scope(void);
-/** Prepares the restriction of a launch: of the temporary directories of its bundle, it may change only its own.
- *  `*ruleset` is for sandbox_enter_launch; -1 if no restriction is needed. If it fails, returns false with a
- *  sentence in `finding`. */
+/** Prepares the restriction of a launch: of the temporary directories of its bundle, it may change only its
+ * own.  `*ruleset` is for sandbox_enter_launch; -1 if no restriction is needed. If it fails, returns false
+ * with a  sentence in `finding`. */
 bool sandbox_prepare_launch(const char *temporary, int *ruleset, char *finding, size_t size);
 /** Restricts the calling thread, and the threads that it starts later. On failure, returns false. */
 bool sandbox_enter_launch(int ruleset);

@@ -24,8 +24,8 @@ static struct scmp_arg_cmp when(unsigned argument, enum scmp_compare compare, ui
     return (struct scmp_arg_cmp){argument, compare, first, second};
 }
 
-/* A filter that is being built. If it reports, each call is reported to the launcher, which answers with the error
- * number that sandbox_answer returns. */
+/* A filter that is being built. If it reports, each call is reported to the launcher, which answers with the
+ * error number that sandbox_answer returns. */
 struct filter {
     scmp_filter_ctx rules;
     bool reports;
@@ -81,8 +81,8 @@ static bool refuse_never_needed(struct filter filter) {
                       SCMP_SYS(io_uring_register));
 }
 
-/* New namespaces for a child, as unshare would make them for the caller. clone3 can't be filtered by its flags:
- * they are in memory. Tasks have no clone3 (isolation.c). */
+/* New namespaces for a child, as unshare would make them for the caller. clone3 can't be filtered by its
+ * flags: they are in memory. Tasks have no clone3 (isolation.c). */
 static bool refuse_namespaces(struct filter filter) {
     static const uint64_t flags[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,   CLONE_NEWNET,
                                      CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
@@ -131,7 +131,8 @@ static bool refuse_types(struct filter filter, int call, bool permits_datagrams)
     return true;
 }
 
-/* Permits pairs of local stream sockets, which lead nowhere else. Datagram sockets can send to any address. */
+/* Permits pairs of local stream sockets, which lead nowhere else. Datagram sockets can send to any
+ * address. */
 static bool refuse_other_pairs(struct filter filter) {
     return REFUSE_IF(filter, EACCES, SCMP_SYS(socketpair), when(0, SCMP_CMP_NE, AF_UNIX, 0)) &&
            refuse_types(filter, SCMP_SYS(socketpair), false);
@@ -306,8 +307,8 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
                      when(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, 0));
 }
 
-/* The calls whose refusals are not reported. A learning launch reports the same calls whatever their arguments
- * are, and libseccomp would keep only those rules, so these are in a filter of their own. */
+/* The calls whose refusals are not reported. A learning launch reports the same calls whatever their
+ * arguments are, and libseccomp would keep only those rules, so these are in a filter of their own. */
 static bool refuse_silently(struct filter filter, const struct sandbox *sandbox) {
     return refuse_set_id(filter) && ((sandbox->layers & LAYER_NAMESPACES) || refuse_attributes(filter));
 }

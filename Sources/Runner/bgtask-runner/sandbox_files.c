@@ -245,7 +245,8 @@ static bool contains(const char *directory, const char *path) {
     return name != NULL && (size_t)(name - path) == length && strncmp(path, directory, length) == 0;
 }
 
-/* Permits changes below a path that the template's own rules permit already, so a link in it gives no access. */
+/* Permits changes below a path that the template's own rules permit already, so a link in it gives no
+ * access. */
 static bool permit_changes(const struct adding *adding, const char *path) {
     return permit_usual(adding, (const char *const[]){path, NULL}, FILE_CHANGES);
 }

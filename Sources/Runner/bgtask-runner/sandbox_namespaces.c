@@ -64,10 +64,10 @@ static void set_kernel(const char *path, const char *value) {
     close(file);
 }
 
-/* Limits what the launches of a bundle can leave in its IPC namespace, because no limit of a launch counts it:
- * the kernel removes shared memory that no process uses any more, and permits 64 message queues (1 MiB in
- * all).
- * Only the namespace of a host that runs as root can be set so; where it can't, these rules do not hold. */
+/* Limits what the launches of a bundle can leave in its IPC namespace, because no limit of a launch counts
+ * it: the kernel removes shared memory that no process uses any more, and permits 64 message queues (1 MiB in
+ * all). Only the namespace of a host that runs as root can be set so; where it can't, these rules do not
+ * hold. */
 static void limit_ipc(void) {
     set_kernel("/proc/sys/kernel/shm_rmid_forced", "1");
     set_kernel("/proc/sys/kernel/msgmni", "64");
@@ -104,8 +104,8 @@ static bool empty_bounding_set(char *finding, size_t size) {
     return true;
 }
 
-/* Finds the groups that own the granted devices, such as "render", because the user of a bundle is in no group.
- * A device of root's group stays closed. Returns the number of groups. */
+/* Finds the groups that own the granted devices, such as "render", because the user of a bundle is in no
+ * group. A device of root's group stays closed. Returns the number of groups. */
 static size_t groups_of_devices(const struct sandbox *sandbox, gid_t *groups, size_t room) {
     size_t count = 0;
     for (size_t i = 0; i < sandbox->devices.count && count < room; i++) {

@@ -55,7 +55,8 @@ int packet_receive(int socket, void *packet, size_t size, int *descriptors, int 
 /** The descriptor of the *template* message; see isolation_complete_template. */
 enum { TEMPLATE_MESSAGE = 4 };
 
-/** Sends the listener of a filter to the launcher and closes it; -1 says that the kernel can't report calls. */
+/** Sends the listener of a filter to the launcher and closes it; -1 says that the kernel can't report
+ * calls. */
 bool packet_send_listener(int socket, int listener);
 
 /** Runs `bgtask-runner template pidNamespace|shared [LIBRARY]`; descriptor 3 is its socket. Ends the process

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /** Applies the layers of the sandbox to this process, which must have one thread. `layers` has bits of
- *  sandbox_layer; with LAYER_USER, the process becomes `user`. If it fails, returns false with a sentence in `finding`. */
+ * sandbox_layer; with LAYER_USER, the process becomes `user`. If it fails, returns false with a sentence in
+ * `finding`. */
 bool confine(unsigned layers, uint32_t user, char *directory, char *finding, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* bgtask-transfer makes the host's transfers with libcurl, many in one process. bgtaskd starts it when there is
- * work, as `bgtask-transfer DIRECTORY MILLISECONDS USER [LAYER...]`, and ends it by closing the socket at
+/* bgtask-transfer makes the host's transfers with libcurl, many in one process. bgtaskd starts it when there
+ * is work, as `bgtask-transfer DIRECTORY MILLISECONDS USER [LAYER...]`, and ends it by closing the socket at
  * descriptor 3. Each transfer has a directory of its own in DIRECTORY, named by its number. The program says
  * that it is alive at least once in MILLISECONDS, and becomes the user with the number USER unless that is 0.
  * The layers are those of the runner's sandbox. The program may be killed at any time: an order that is given

@@ -10,7 +10,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Downloads leave this much of the disk, or a twentieth of a small one, to the host and to others, in bytes. */
+/* Downloads leave this much of the disk, or a twentieth of a small one, to the host and to others, in
+ * bytes. */
 #define RESERVE (64u << 20)
 /* After how many bytes the free space is looked up again. */
 #define ROOM_CHECK_STEP (1 << 20)

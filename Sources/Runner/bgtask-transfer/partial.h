@@ -14,8 +14,8 @@
 
 /** Remembers the boot of the machine; call it before the sandbox applies. */
 void partial_learn_boot(void);
-/** Opens the directory and what an earlier attempt left. `*finished` becomes the size of the complete file, if
- *  there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
+/** Opens the directory and what an earlier attempt left. `*finished` becomes the size of the complete file,
+ * if  there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished);
 /** Whether an earlier attempt received all bytes, but was killed before it finished the file. */
 bool partial_is_complete(const struct partial *partial);
@@ -32,7 +32,8 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length);
 bool partial_prepare_record(const struct partial *partial, int64_t size);
 /** Puts the new record into force; does not wait for the disk. */
 bool partial_publish_record(const struct partial *partial);
-/** Makes the file durable, then gives it its final name, and makes that durable, too, if the host keeps it. */
+/** Makes the file durable, then gives it its final name, and makes that durable, too, if the host keeps
+ * it. */
 bool partial_finish(const struct partial *partial);
 
 #endif

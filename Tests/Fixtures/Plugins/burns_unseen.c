@@ -1,5 +1,6 @@
-/* Burns CPU time in children that a host can lose. The last label of the identifier says how: "ignored" children
-   are reaped by the kernel, because the task ignores SIGCHLD; a "moved" child has left the task's cgroup. */
+/* Burns CPU time in children that a host can lose. The last label of the identifier says how: "ignored"
+ * children are reaped by the kernel, because the task ignores SIGCHLD; a "moved" child has left the task's
+ * cgroup. */
 #include "fixture.h"
 
 #include <fcntl.h>

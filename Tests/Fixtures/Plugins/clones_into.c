@@ -1,5 +1,5 @@
-/* Starts processes in other groups than its own: in each group beside it, and in the one that contains them. It
-   reports "nothing", or the kinds of the groups that took a process: "template", "launch" or "parent". */
+/* Starts processes in other groups than its own: in each group beside it, and in the one that contains them.
+ * It reports "nothing", or the kinds of the groups that took a process: "template", "launch" or "parent". */
 #include "fixture.h"
 
 #include <dirent.h>

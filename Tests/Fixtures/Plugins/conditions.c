@@ -1,4 +1,5 @@
-/* Prints its permissions and the machine's conditions at its start and at each change, until it should defer. */
+/* Prints its permissions and the machine's conditions at its start and at each change, until it should
+ * defer. */
 #include "fixture.h"
 
 #include <semaphore.h>

@@ -1,5 +1,5 @@
-/* Its constructor takes over the template, and sends packets that the launcher does not expect. The environment
-   variable FORGES selects which. */
+/* Its constructor takes over the template, and sends packets that the launcher does not expect. The
+ * environment variable FORGES selects which. */
 #include "fixture.h"
 
 #include "../../../Sources/Runner/bgtask-runner/template.h"

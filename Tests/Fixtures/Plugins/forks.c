@@ -1,5 +1,5 @@
-/* Starts processes that stay, until the kernel refuses one or 200 exist, and reports how many it got and why no
-   more. The launch then ends, and all of them with it. */
+/* Starts processes that stay, until the kernel refuses one or 200 exist, and reports how many it got and why
+ * no more. The launch then ends, and all of them with it. */
 #include "fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Tries everything that a sandbox must refuse, and reports what it got: "nothing", or the names of the attempts
-   that succeeded. The last label of the identifier selects a group of attempts, or "all". The environment names
-   the victims: files, a process, a port and a segment of shared memory. */
+/* Tries everything that a sandbox must refuse, and reports what it got: "nothing", or the names of the
+ * attempts that succeeded. The last label of the identifier selects a group of attempts, or "all". The
+ * environment names the victims: files, a process, a port and a segment of shared memory. */
 #include "fixture.h"
 
 #include <arpa/inet.h>
@@ -351,8 +351,8 @@ static void namespaces(void) {
     }
 }
 
-/* With subprocesses: signals to the template and the other tasks of the bundle, by their groups. A task's own children
-   can be signalled. */
+/* With subprocesses: signals to the template and the other tasks of the bundle, by their groups. A task's own
+ * children can be signalled. */
 static void siblings(void) {
     char theirs[1024], path[300];
     DIR *all = opendir("/proc");

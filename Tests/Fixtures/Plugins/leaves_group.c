@@ -1,5 +1,5 @@
-/* Starts a child that holds the FIFO "alive" open and moves itself to the root of the cgroup file system. With
-   the environment variable STAYS, the task then waits. */
+/* Starts a child that holds the FIFO "alive" open and moves itself to the root of the cgroup file system.
+ * With the environment variable STAYS, the task then waits. */
 #include "fixture.h"
 
 #include <errno.h>

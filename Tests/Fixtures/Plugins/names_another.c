@@ -1,5 +1,5 @@
-/* Its constructor takes over the template, and names another process as the clone for each launch: the one whose
-   number is in the file "victim". A launcher that believed this would kill that process. */
+/* Its constructor takes over the template, and names another process as the clone for each launch: the one
+ * whose number is in the file "victim". A launcher that believed this would kill that process. */
 #include "fixture.h"
 
 #include "../../../Sources/Runner/bgtask-runner/template.h"

@@ -1,5 +1,5 @@
-/* Uses files, programs and sockets, as the last label of the identifier says. The environment names the files:
-   USE_READ and USE_WRITE, which the manifest grants, and USE_SECRET, which it does not grant. */
+/* Uses files, programs and sockets, as the last label of the identifier says. The environment names the
+ * files: USE_READ and USE_WRITE, which the manifest grants, and USE_SECRET, which it does not grant. */
 #include "fixture.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
-/* Removes a tree with the host's own code, and exchanges a directory of it for a link at one moment: after the
- * n-th call of unlinkat that fails. Arguments: a directory for the tree, and n. */
+/* Removes a tree with the host's own code, and exchanges a directory of it for a link at one moment: after
+ * the n-th call of unlinkat that fails. Arguments: a directory for the tree, and n. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@ import Testing
 
 /// What someone without the secret, who can reach the listener, can do to a host.
 @Suite(.system) struct HostilePushTests {
-    /// The longest time for a call of the control socket while the listener is attacked. Alone, it takes 3 ms;
-    /// the other tests of this machine run at the same time.
+    /// The longest time for a call of the control socket while the listener is attacked. Alone, it takes 3
+    /// ms; the other tests of this machine run at the same time.
     private static let longestCall = Duration.seconds(2)
 
     /// Checks that the control socket answers quickly, and that a signed push is accepted.

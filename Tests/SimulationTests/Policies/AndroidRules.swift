@@ -5,8 +5,8 @@ import TaskModel
 
 /// Rules of Android's JobScheduler; the page of the comparison lists them with their sources.
 ///
-/// Each task is a periodic job with a flex of its tolerance. A task that a user starts is a user-initiated job,
-/// which has no constraint here. All times are seconds.
+/// Each task is a periodic job with a flex of its tolerance. A task that a user starts is a user-initiated
+/// job, which has no constraint here. All times are seconds.
 struct AndroidRules: ComparedPolicy {
     enum Bucket: Int { case active, workingSet, frequent, rare, restricted }
 

@@ -11,7 +11,8 @@ protocol ComparedPolicy {
     mutating func decide(_ cause: ComparedMachine.Cause, _ machine: inout ComparedMachine)
 }
 
-/// A device that runs the tasks which a policy starts; it has the days and the run times of `bgtask simulate`.
+/// A device that runs the tasks which a policy starts; it has the days and the run times of `bgtask
+/// simulate`.
 struct ComparedMachine {
     enum Cause: Equatable {
         case alarm, conditions, woke

@@ -34,8 +34,8 @@ public enum PluginCompiler {
     /// Compiles one source file with the system's compiler, which finds `bgtask.h`.
     ///
     /// - Parameters:
-    ///   - source: The source file. Besides the system's headers it may include only `bgtask.h`, `fixture.h` and
-    ///     the runner's `template.h`.
+    ///   - source: The source file. Besides the system's headers it may include only `bgtask.h`, `fixture.h`
+    ///     and the runner's `template.h`.
     ///   - target: The path of the result; an existing file is replaced.
     ///   - options: The options for the compiler; none may name another file that can change.
     /// - Throws: ``Failure``, or an error of the file system.

@@ -34,8 +34,10 @@ struct PushCommand: HostCommand {
         let push = PushMessage(
             bundle: bundle, payload: try PayloadText.read(payload), priority: PushPriority(rawValue: priority)
         )
-        let request = try await client.push(push)
-        if console.json { return try console.print(json: request) }
-        try console.line("\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))")
+        let acceptance = try await client.push(push)
+        if console.json { return try console.print(json: acceptance) }
+        let request = acceptance.request
+        let sentence = "\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))"
+        try console.line(acceptance.replaces.map { "\(sentence); it replaces \($0)" } ?? sentence)
     }
 }

@@ -14,7 +14,8 @@ extension TemplateNames {
 
     private var source: String {
         """
-        /* \(name): a plugin for bgtask. bgtask.h is the manual: who owns what, and which thread may call which function. */
+        /* \(name): a plugin for bgtask. bgtask.h is the manual: it says who owns what, and which thread may
+         * call which function. */
         #include <bgtask.h>
         #include <stdio.h>
 

@@ -46,13 +46,13 @@ int lx_name_thread(const char *name);
 /** Removes a directory and its contents. Does not follow links or enter other mounts. */
 int lx_remove_tree(const char *path);
 
-/** Creates the directories of an absolute path that are missing, each with this owner, group and mode. Follows no
- * link: the path must have none. */
+/** Creates the directories of an absolute path that are missing, each with this owner, group and mode.
+ * Follows no link: the path must have none. */
 int lx_make_owned(const char *path, uint32_t owner, uint32_t group, unsigned mode);
 
-/** Makes a user the owner of a directory and of its contents, as far as they belong to the calling user or to one
- * of the users `low` through `high`. Does not follow links, enter other mounts, or change files with several
- * names. Fails with ELOOP if the tree is more than 200 levels deep. */
+/** Makes a user the owner of a directory and of its contents, as far as they belong to the calling user or to
+ * one of the users `low` through `high`. Does not follow links, enter other mounts, or change files with
+ * several names. Fails with ELOOP if the tree is more than 200 levels deep. */
 int lx_give_tree(const char *path, uint32_t owner, uint32_t low, uint32_t high);
 
 /** The space that a directory tree occupies. */

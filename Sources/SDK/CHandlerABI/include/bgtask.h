@@ -294,7 +294,8 @@ typedef struct bgtask_host {
      *  complete, it is called immediately. If `run` returns while the handler runs, the process continues
      *  until the handler has returned. If there is neither a handler nor an expiration descriptor, the
      *  runner ends an expiring task immediately. The host then does not put its request back, unless the
-     *  task had just begun or polls with `expired`. [any] Since 1. */
+     *  task had just begun or polls with `expired`, or the reason was the machine's sleep, a
+     *  stop of the host, or a pause. [any] Since 1. */
     void (*set_expiration_handler)(bgtask_task *task, bgtask_expiration_handler handler, void *context);
 
     /** Returns a descriptor that becomes readable when the launch expires, and stays readable; use it with
