@@ -127,7 +127,7 @@ struct LogsCommand: HostCommand {
         if console.json {
             try console.print(jsonLine: line)
         } else {
-            try console.line(LogText.line(line, style: console.style, inLaunch: false))
+            try console.line(LogText.line(line, style: console.style, inLaunch: false, now: console.now))
         }
     }
 
@@ -146,8 +146,9 @@ enum LogText {
     ///
     /// With `inLaunch`, it leaves out the launch's number and the identifier, which are the same in all
     /// lines.
-    static func line(_ line: LogLineMessage, style: Style, inLaunch: Bool) -> String {
-        var parts = [style.dim(clock(line.at)), level(line, style)]
+    /// A line of another day than `now` begins with its date.
+    static func line(_ line: LogLineMessage, style: Style, inLaunch: Bool, now: WallTime) -> String {
+        var parts = [style.dim(clock(line.at, now)), level(line, style)]
         if !inLaunch {
             if let launch = line.launch { parts.append(launch.description) }
             if let identifier = line.identifier { parts.append(identifier.rawValue) }
@@ -158,9 +159,13 @@ enum LogText {
         return parts.joined(separator: " ")
     }
 
-    /// The time of day in UTC, the zone that all JSON output uses too.
-    private static func clock(_ at: Timestamp) -> String {
-        String(at.description.dropFirst(11).prefix(12))
+    /// The time of day in UTC, the zone that all JSON output uses too, with the date if it is not that of
+    /// `now`.
+    private static func clock(_ at: Timestamp, _ now: WallTime) -> String {
+        let text = at.description
+        let time = text.dropFirst(11).prefix(12)
+        return text.prefix(10) == Timestamp(now).description.prefix(10)
+            ? String(time) : "\(text.prefix(10)) \(time)"
     }
 
     private static func level(_ line: LogLineMessage, _ style: Style) -> String {

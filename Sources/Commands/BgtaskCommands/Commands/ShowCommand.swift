@@ -98,7 +98,7 @@ struct ShowCommand: HostCommand {
         if !detail.log.isEmpty {
             try console.line()
             for line in detail.log {
-                try console.line(LogText.line(line, style: console.style, inLaunch: true))
+                try console.line(LogText.line(line, style: console.style, inLaunch: true, now: console.now))
             }
         }
     }

@@ -25,7 +25,7 @@ struct TerminationText {
         if !message.lines.isEmpty {
             section("last lines")
             for line in message.lines {
-                lines.append("  " + LogText.line(line, style: style, inLaunch: true))
+                lines.append("  " + LogText.line(line, style: style, inLaunch: true, now: line.at.time))
             }
         }
     }
