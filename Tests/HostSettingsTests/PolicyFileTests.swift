@@ -55,7 +55,7 @@ import Testing
         ),
         (
             "scheduling:\n  refreshSpacing: 5\n",
-            "2:19: error: scheduling.refreshSpacing: not a valid duration: '5'. Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
+            "2:19: error: scheduling.refreshSpacing: not a valid duration: '5'. Write numbers with units, the largest unit first: 500ms, 30s, 15m, 1h30m, 2d"
         ),
         (
             "scheduling:\n  refreshSpacing: 2d\n",

@@ -136,7 +136,7 @@ struct PendingIndex: Sendable {
         byIdentifier[identifier].flatMap { self[$0] }
     }
 
-    /// A request with the needs of its group, and whether `bgtask launch` started it.
+    /// A request with its own needs or those of its group, and whether `bgtask launch` started it.
     func look(_ id: RequestID) -> (request: TaskRequest, needs: Needs, isSimulated: Bool)? {
         entries[id].map {
             ($0.held.request, $0.held.needs ?? groups[$0.group].traits.needs, $0.isSimulated)

@@ -51,7 +51,8 @@ struct ScheduleBook: Sendable {
     /// The date of each identifier's last launch, sorted by identifier.
     var lastBegins: [(key: TaskIdentifier, value: WallTime)] { lastBegin.sorted { $0.key < $1.key } }
 
-    /// The identifiers whose event has occurred, without a launch after it, sorted.
+    /// The identifiers whose event has occurred, and whose request for it has neither been launched nor
+    /// cancelled since, sorted.
     var triggeredIdentifiers: [TaskIdentifier] { triggered.sorted() }
 
     /// Whether no answer is awaited, and the last known states of power and network equal the conditions.

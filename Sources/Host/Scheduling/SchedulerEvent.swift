@@ -72,7 +72,8 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case scheduleNotStored(TaskIdentifier)
     /// The answer to ``SchedulerAction/findDate(_:expression:timeZone:after:)``.
     ///
-    /// It is the first date of the calendar schedule after `after`; `nil` if there are no more dates.
+    /// It is the first date of the calendar schedule after `after`; `nil` if there are no more dates, or if
+    /// the host could not find one.
     case scheduleDated(TaskIdentifier, after: WallTime, next: WallTime?)
     /// An event of a schedule occurred that conditions do not show: the machine was booted, or a file
     /// changed.

@@ -21,7 +21,7 @@ public enum DurationText {
     /// - Throws: ``QuantityError`` for any other text, for a number without a unit, and for more than 3,660
     ///   days.
     public static func parse(_ text: String) throws(QuantityError) -> Duration {
-        let remedy = "Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
+        let remedy = "Write numbers with units, the largest unit first: 500ms, 30s, 15m, 1h30m, 2d"
         let refusal = QuantityError(finding: "not a valid duration: '\(text.prefix(40))'", remedy: remedy)
         var rest = Substring(text)
         var sum = Duration.zero
@@ -35,7 +35,10 @@ public enum DurationText {
             lastUnit = index
             sum += units[index].length * number
         }
-        guard sum <= .seconds(3660 * 86400) else { throw refusal }
+        guard sum <= .seconds(3660 * 86400) else {
+            throw QuantityError(
+                finding: "the duration '\(text.prefix(40))' is too long", remedy: "Write at most 3660d")
+        }
         return sum
     }
 

@@ -264,7 +264,8 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
     group_kill(ended->cgroup);
 }
 
-/* Reports the end of a template's process to the host, and ends the launches that wait for it. */
+/* Ends the launches that wait for a template whose process has ended. The host gets a message if the end was
+ * not expected. */
 static void ended(struct launcher *launcher, struct template *template, int wait_status) {
     char finding[128];
     if (WIFSIGNALED(wait_status))

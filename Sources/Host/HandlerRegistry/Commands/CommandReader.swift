@@ -32,7 +32,7 @@ struct CommandReader {
             problems.error(script.place, "'script' can't be used with 'run'", "Remove one of them")
         }
         let action = fields["run"].map(run) ?? script(actionNode)
-        // The other keys are read even if nothing can run, so that all problems are reported at once.
+        // The other keys are read even if this one is wrong, so that all problems are reported at once.
         var program = CommandProgram(action ?? .script(""))
         program.environment = fields["environment"].map(environment) ?? [:]
         program.directory = fields["directory"].flatMap(directory)

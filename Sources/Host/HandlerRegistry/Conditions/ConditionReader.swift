@@ -45,7 +45,8 @@ struct ConditionReader {
         let name = nameNode?.text("condition", problems)
         let source = fields.required("source", what, problems).flatMap(source)
         let predicate = fields.required("predicate", what, problems).flatMap(predicate)
-        guard let name, let nameNode, RequiredConditionsReader.check(name, nameNode.place, problems),
+        guard let name, let nameNode,
+            RequiredConditionsReader.check(name, nameNode.place, isDefinition: true, problems),
             let source, let predicate
         else { return nil }
         return ReadCondition(

@@ -31,14 +31,20 @@ struct RequiredConditionsReader {
     }
 
     /// Whether a text is a valid name for a custom condition; reports a problem if it is not.
-    static func check(_ name: String, _ place: Place, _ problems: ProblemList) -> Bool {
+    static func check(
+        _ name: String, _ place: Place, isDefinition: Bool = false, _ problems: ProblemList
+    ) -> Bool {
         if CustomCondition.isName(name) { return true }
         let instead =
             switch name {
+            case _ where isDefinition && CustomCondition.machineNames.contains(name):
+                "Give the condition another name"
             case "power": "Use 'requiresExternalPower: true'"
             case "network": "Use 'network: any' or 'network: unmetered'"
+            case "gpu": "Remove it; the submission of a continued task says whether it requires a GPU"
+            case "storage": "Use 'storage: 2GiB'"
             case _ where CustomCondition.machineNames.contains(name):
-                "Remove it; the host's policies check it already"
+                "Remove it, because the host heeds it for every task, or name its values in 'when'"
             default: "Use a lower-case letter, then a-z 0-9 and -, at most 64 characters in all"
             }
         let finding =

@@ -156,7 +156,7 @@ struct ScheduleReader {
 
     private func jitter(_ fields: Fields, _ timing: Schedule.Timing?) -> Schedule.Jitter? {
         guard let node = fields["jitter"] else { return nil }
-        // A device must not skip a date because its place in the spread is after the next one.
+        // With a longer spread, the first launch of a device could be later than the second one of another.
         var limit = Duration.seconds(86_400)
         if case .every(let period) = timing { limit = min(limit, period) }
         if fields["every"] == nil, fields["at"] == nil {

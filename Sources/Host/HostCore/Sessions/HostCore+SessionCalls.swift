@@ -116,7 +116,8 @@ extension HostCore {
                 id, call, .tooManyPendingTaskRequests,
                 "the sessions of \(bundle) have \(SessionBook.mostTransfers) transfers that are open or whose "
                     + "ends their delegates have not handled",
-                "Wait for the end of some, or cancel some")
+                "Wait until some have ended and their delegates have heard of it. The host launches the bundle for "
+                    + "that, if its manifest has a task of the kind transferEvents")
         }
         var request = asked.request(bundle, session)
         // A transfer that no user waits for is made at a good moment.
