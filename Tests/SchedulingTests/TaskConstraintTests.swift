@@ -268,7 +268,7 @@ extension Manifest {
     @Test(arguments: [
         ("network != unmetered", "not network == unmetered"),
         ("battery >= 80 and not externalPower", "not (battery < 80 or externalPower)"),
-        ("network != metered or thermal < fair", "not (network == metered and not thermal < fair)"),
+        ("network == metered or thermal < fair", "not (network != metered and not thermal < fair)"),
         ("storage > 4GiB", "not storage <= 4GiB"),
         ("not idle or condition.vpn", "not (idle and not condition.vpn)"),
     ])

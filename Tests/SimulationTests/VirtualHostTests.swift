@@ -72,20 +72,6 @@ import Testing
         #expect(host.tally.launches.count == (isBooted ? 1 : 0))
     }
 
-    /// Before 1970, the store made the next date later than a period ahead, and the scheduler asked for an
-    /// earlier one without end.
-    @Test(.timeLimit(.minutes(1)))
-    func `a schedule goes on when the clock is set before 1970`() throws {
-        let schedule = Schedule(every: .seconds(1800), tolerance: .seconds(60))
-        var (host, _) = Self.host(VirtualBeginning(manifests: [try Self.manifest(schedule)]))
-        host.run(until: .seconds(7200))
-        let wall = WallTime(sinceEpoch: .seconds(-86_400) - .nanoseconds(300))
-        host.add(
-            .clocks(Moment(boot: .seconds(7200), monotonic: .seconds(7200), wall: wall)), at: .seconds(7200))
-        host.run(until: .seconds(7200 + 86_400))
-        #expect(host.tally.launches.count >= 48)
-    }
-
     @Test func `the machine sleeps when the host lets it`() throws {
         var (host, log) = Self.host(VirtualBeginning(manifests: [try Self.manifest()]))
         host.add(.call(.submit(try Self.submission(), from: nil)), at: .zero)
