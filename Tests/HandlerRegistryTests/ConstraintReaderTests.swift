@@ -190,6 +190,9 @@ import Testing
                 "battery: 60%\n    when: battery < 40 and not externalPower", "appRefresh",
                 "when: 'battery < 40 and not externalPower' can't be true together with 'battery' in line 8"
             ),
+            (
+                "requiresExternalPower: true\n    when: not charging", "appRefresh", nil
+            ),
             ("between: [\"05:30\", \"12:00\"]\n    when: hour < 6", "appRefresh", nil),
             ("when: not idle", "appRefresh", nil),
             ("when: lowPower", "continuedProcessing", nil),

@@ -225,6 +225,25 @@ import Testing
         #expect(rig.launched() == ["com.example.c.push"])
     }
 
+    /// Otherwise, two pushes that never end would hold both slots for an hour after some attempts.
+    @Test(arguments: [1, 4, 7])
+    func `the turn of an urgent push does not grow`(attempts: Int) throws {
+        let rig = Self.pushed()
+        let id = rig.submit("com.example.a.push") { $0.pushPriority = .immediate }
+        let launch = rig.begin(id)
+        var again = try #require(rig.stored[id])
+        (again.attempt, again.attempts.withoutProgress) = (attempts + 1, attempts)
+        rig.end(launch, putBack: again)
+        let next = rig.begin(id)
+        _ = rig.run("com.example.b.push") { $0.pushPriority = .immediate }
+        rig.submit("com.example.c.push") { $0.pushPriority = .immediate }
+        _ = rig.take()
+        rig.advance(.milliseconds(29_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(next, .leaseEnded)])
+    }
+
     @Test func `an attempt that ends after its turn does not use up the budget of the day`() throws {
         let rig = SchedulerRig(
             ["com.example.a", "com.example.b", "com.example.c"].map { name in

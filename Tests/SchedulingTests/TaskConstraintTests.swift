@@ -246,6 +246,54 @@ extension Manifest {
         #expect(rig.take() == [.expire(launch, .conditionLost)])
     }
 
+    @Test func `the verdict names no clause that another requirement excludes`() throws {
+        // Processing needs an idle device.
+        let when = try WhenExpression("not idle or condition.vpn", payload: [:])
+        let rig = Self.rig(TaskConstraints(when: when))
+        rig.change {
+            $0.user = .known(.idle)
+            $0.custom = ["vpn": .known(false)]
+        }
+        rig.submit("p1")
+        let verdict = try Self.verdict("p1", "When", rig)
+        #expect(
+            verdict.rationale.dropFirst().map(\.required) == [
+                "not idle, which another requirement excludes",
+                "condition.vpn, which alone would be enough",
+            ])
+        let remedy = try #require(verdict.rationale.first?.remedy)
+        #expect(remedy.hasPrefix("This is enough: condition.vpn (to try it:"))
+    }
+
+    @Test(arguments: [
+        ("network != unmetered", "not network == unmetered"),
+        ("battery >= 80 and not externalPower", "not (battery < 80 or externalPower)"),
+        ("network == metered or thermal < fair", "not (network != metered and not thermal < fair)"),
+        ("storage > 4GiB", "not storage <= 4GiB"),
+        ("not idle or condition.vpn", "not (idle and not condition.vpn)"),
+    ])
+    func `equal expressions give the same acts`(one: String, other: String) throws {
+        func acts(_ text: String) throws -> [String] {
+            let rig = Self.rig(
+                TaskConstraints(when: try WhenExpression(text, payload: [:])), of: "refresh")
+            rig.change {
+                $0.network = .known(.unmetered)
+                $0.power = .known(
+                    PowerCondition(externalPower: true, isCharging: true, batteryPercent: 40))
+                $0.thermal = .known(.fair)
+                $0.storage = .known(.gibibytes(1))
+                $0.custom = ["vpn": .known(false)]
+            }
+            rig.submit("refresh")
+            let request = try #require(rig.scheduler.pendingRequest(of: .sample("refresh")))
+            let subject = rig.scheduler.situation.subject(request, isTelling: false)
+            return When().acts(for: subject, in: rig.scheduler, at: rig.now).map(\.key)
+        }
+        let expected = try acts(one)
+        #expect(try acts(other) == expected)
+        #expect(!expected.isEmpty && expected.allSatisfy { !$0.hasPrefix("Make sure") })
+    }
+
     @Test func `a payload's values decide for one request`() throws {
         let types: [String: PayloadType] = ["urgent": .boolean]
         let when = try WhenExpression("payload.urgent", payload: types)

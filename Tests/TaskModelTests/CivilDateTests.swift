@@ -16,6 +16,14 @@ import Testing
         #expect(date.exists)
     }
 
+    @Test(arguments: [(1_500_000, 1), (1_000_000, 1), (0, 0), (-1, -1), (-1_000_000, -1), (-1_000_001, -2)])
+    func `a point in milliseconds is never later, also before 1970`(nanoseconds: Int64, milliseconds: Int64) {
+        let point = WallTime(sinceEpoch: .nanoseconds(nanoseconds))
+        #expect(point.milliseconds == milliseconds)
+        #expect(point.rounded <= point && point.rounded.rounded == point.rounded)
+        #expect(WallTime(sinceEpoch: .seconds(Int64.min)).milliseconds == .min)
+    }
+
     @Test func `each day of 800 years follows the day before`() {
         var date = CivilDate(year: 1600, month: 1, day: 1)
         for day in date.dayNumber..<CivilDate(year: 2400, month: 1, day: 1).dayNumber {

@@ -140,6 +140,8 @@ import Testing
                 values[test.fact] = Self.value(of: test.fact, &numbers)
             }
             let value = expression.value { values[$0] }
+            let positive = expression.withoutNegations
+            #expect(positive.value { values[$0] } == value, "\(expression.text): \(positive.text)")
             #expect(value == Self.reference(expression.root) { values[$0] }, "\(expression.text)")
 
             // The payload's values can be filled in before.
@@ -342,6 +344,11 @@ import Testing
                 "payload.mode == \"a\" and payload.mode == \"b\"", 25
             ),
             ("false", "false", 1),
+            ("charging and not externalPower", "charging and not externalPower", 18),
+            (
+                "idle or charging and battery >= 4 and not externalPower",
+                "charging and battery >= 4 and not externalPower", 43
+            ),
         ] as [(String, String?, Int)])
     func `a part that can never be true is found at its last test`(text: String, part: String?, column: Int)
         throws
@@ -354,7 +361,7 @@ import Testing
     @Test(arguments: [
         "idle or not idle", "battery >= 40 and battery < 41", "thermal >= serious and thermal < critical",
         "payload.count > 1 and payload.count < 2", "storage > 1GiB and storage != 2GiB",
-        "not (idle and charging)",
+        "not (idle and charging)", "not charging and externalPower", "not charging and not externalPower",
         "payload.mode != 'a' and payload.mode != 'b'", "hour >= 22 and weekday != Sat", "true",
     ])
     func `an expression that can be true is not reported`(text: String) throws {

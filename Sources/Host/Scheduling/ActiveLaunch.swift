@@ -201,7 +201,8 @@ struct ActiveLaunch: Sendable {
         guard request.lane.hasTurns, !isSimulated, let duration = lease.duration,
             let standard = Lease.standard(for: request.kind).duration
         else { return nil }
-        let doublings = min(max(0, request.attempts.withoutProgress), 16)
+        // An urgent push is short work: others of its lane wait for no longer turns than that.
+        let doublings = request.lane == .urgent ? 0 : min(max(0, request.attempts.withoutProgress), 16)
         let turn = standard * (1 << doublings)
         // A lease that is renewed has no end that could limit the turn.
         return isRenewable ? turn : min(turn, duration)
@@ -212,6 +213,9 @@ struct ActiveLaunch: Sendable {
         guard id != nil, !isStopping, tracedSince == nil, let turnEnd else { return false }
         return turnEnd <= now.boot
     }
+
+    /// Whether the launch has had a turn at some time, if it does not end before.
+    var willHaveHadTurn: Bool { id != nil && !isStopping && tracedSince == nil && turnEnd != nil }
 
     /// Whether the launch ends soon, because it was asked to.
     var isStopping: Bool { isExpiring || deferral != nil }

@@ -49,8 +49,13 @@ extension Scheduler {
 
     /// The launches whose turns are over, in the order in which they end for a slot of a lane.
     private func stoppable(for lane: Lane, at now: Moment) -> [ActiveLaunch] {
+        inOrder(endedTurns.compactMap { launches[$0] }.filter { $0.hasHadTurn(at: now) }, for: lane)
+    }
+
+    /// Launches in the order in which their turns end for a slot of a lane.
+    private func inOrder(_ launches: [ActiveLaunch], for lane: Lane) -> [ActiveLaunch] {
         // Launches of the other fair lane can occupy the slot, too, when the machine is warm.
-        endedTurns.compactMap { launches[$0] }.filter { $0.hasHadTurn(at: now) }.sorted {
+        launches.sorted {
             ($0.request.lane == lane ? 0 : 1, $0.turnEnd ?? .zero, $0.request.id)
                 < ($1.request.lane == lane ? 0 : 1, $1.turnEnd ?? .zero, $1.request.id)
         }
@@ -86,10 +91,35 @@ extension Scheduler {
     private func launchesToEnd(
         beside conflicting: [ActiveLaunch], for lane: Lane, at now: Moment
     ) -> [ActiveLaunch]? {
+        launchesToEnd(beside: conflicting, of: stoppable(for: lane, at: now), for: lane)
+    }
+
+    /// The launches that will end together for a request, if nothing but launches holds it.
+    ///
+    /// - Parameters:
+    ///   - request: The pending request.
+    ///   - isSimulated: Whether the request came from `bgtask launch`.
+    /// - Returns: The conflicting launches, and those with a turn in whose slots the request would start;
+    ///   none if no launch conflicts with it; `nil` if one of them has no turn, or if there would be no slot.
+    func launchesEndingTogether(for request: TaskRequest, isSimulated: Bool) -> [ActiveLaunch]? {
+        let conflicting = situation.occupancy.all(
+            of: situation.needs(of: request).conflicts, but: request.identifier
+        ).compactMap { situation.occupancy.requests[$0].flatMap { launches[$0] } }
+        if conflicting.isEmpty { return [] }
+        guard conflicting.allSatisfy({ $0.isStopping || $0.willHaveHadTurn }) else { return nil }
+        let lane = isSimulated ? Lane.simulated : request.lane
+        let withTurns = launches.values.filter(\.willHaveHadTurn)
+        return launchesToEnd(beside: conflicting, of: inOrder(withTurns, for: lane), for: lane)
+            .map { conflicting + $0 }
+    }
+
+    private func launchesToEnd(
+        beside conflicting: [ActiveLaunch], of stoppable: [ActiveLaunch], for lane: Lane
+    ) -> [ActiveLaunch]? {
         var ending = launches.values.filter(\.isStopping).map(\.request.lane)
         ending += conflicting.filter { !$0.isStopping }.map(\.request.lane)
         var found: [ActiveLaunch] = []
-        for launch in stoppable(for: lane, at: now) {
+        for launch in stoppable {
             let free = situation.freeSlots(in: lane, without: ending)
             if free > 0 { break }
             let after = ending + [launch.request.lane]

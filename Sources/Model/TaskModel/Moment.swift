@@ -13,8 +13,14 @@ public struct WallTime: Hashable, Comparable, Sendable, Codable {
         sinceEpoch = .milliseconds(milliseconds)
     }
 
-    /// Milliseconds since the epoch, rounded towards zero.
-    public var milliseconds: Int64 { sinceEpoch.wholeMilliseconds }
+    /// Milliseconds since the epoch, rounded down.
+    ///
+    /// So a rounded point is never later, also before the epoch.
+    public var milliseconds: Int64 {
+        let towardsZero = sinceEpoch.wholeMilliseconds
+        let isLater = towardsZero > .min && .milliseconds(towardsZero) > sinceEpoch
+        return isLater ? towardsZero - 1 : towardsZero
+    }
 
     /// Whole seconds since the epoch, rounded down.
     public var wholeSeconds: Int64 {

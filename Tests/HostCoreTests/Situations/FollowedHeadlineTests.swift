@@ -69,6 +69,26 @@ import Testing
         try rig.follow { _ in 0 }
     }
 
+    /// The battery must be charged before the charger is unplugged.
+    @Test(arguments: [
+        ("not externalPower", 30, 25), ("not externalPower", nil, 12), ("not charging", 60, 45),
+    ])
+    func `a charge and no power lead to a start`(when: String, battery: Int?, charge: Int) throws {
+        for isPlugged in [true, false] {
+            var task = try OddTask.task(.appRefresh, when)
+            task.constraints?.battery = battery
+            var rig = try SituationRig()
+            try rig.install([OddTask.handler(task)])
+            try rig.change {
+                $0.power = .known(
+                    PowerCondition(externalPower: isPlugged, isCharging: isPlugged, batteryPercent: charge))
+            }
+            try rig.ask("odd")
+            try rig.follow { _ in 0 }
+            if let request = rig.request { #expect(rig.world.store.launches(of: request.id).count == 1) }
+        }
+    }
+
     /// Random tasks under random conditions.
     @Test(arguments: Seeds.of(1...400))
     func `the acts of random headlines lead to a start`(seed: UInt64) throws {
@@ -113,7 +133,8 @@ private enum OddTask {
 
     private static func expression(_ random: inout SeededNumbers, depth: Int) -> String {
         let tests = [
-            "idle", "externalPower", "battery >= 40", "battery < 15", "battery >= 80", "lowPower",
+            "idle", "externalPower", "not externalPower", "battery >= 40", "battery < 15", "battery >= 80",
+            "lowPower",
             "network == unmetered", "network == metered", "network == constrained", "network != none",
             "condition.vpn", "condition.docked", "condition.gone", "thermal < serious", "gpu",
             "memoryPressure", "storage >= 1GiB",
@@ -197,7 +218,8 @@ extension SituationRig {
         if let power = now.power.value {
             let levels = [20, 40, 60, 80, 100].filter { $0 > power.batteryPercent ?? 100 }
             vary { one in
-                ([(true, power.batteryPercent), (false, power.batteryPercent)] + levels.map { (true, $0) })
+                ([(true, power.batteryPercent), (false, power.batteryPercent)]
+                    + levels.flatMap { [(true, $0), (false, $0)] })
                     .map {
                         var copy = one
                         copy.power = .known(

@@ -200,7 +200,9 @@ extension Testing.Tag {
         try rig.change { $0.user = .known(.active) }
         var foresight = Foresight(rig.world.core.scheduler, at: rig.world.now)
         let request = try #require(rig.request)
-        let headline = foresight.headline(of: request, heldBy: foresight.presentVetoes(of: request))
+        let headline = foresight.headline(
+            of: rig.world.core.scheduler.situation.subject(request, isTelling: false),
+            heldBy: foresight.presentVetoes(of: request))
         #expect(
             headline.hasPrefix(
                 "Waits for its begin date, 'when' to be true (hour >= 22 and externalPower) and an idle device: it can start at 22:00, if the device is idle then"

@@ -150,28 +150,31 @@ extension Scheduler {
 extension Scheduler {
     /// The launches for whose end alone a request waits, or will wait soon.
     struct AwaitedEnds {
-        /// From when on nothing else holds the request, and the host looks at it.
+        /// From when on nothing else holds the request, the host looks at it, and the turns of all
+        /// ``together`` are over.
         let date: WallTime
-        /// The conflicting tasks that run; empty if the request waits only for a slot.
-        let conflicting: [TaskIdentifier]
+        /// The launches that end together for the request: the conflicting ones, and those in whose slot it
+        /// would start; empty if the request waits only for a slot.
+        let together: [RequestID]
 
         /// Whether the turn of a launch ends for the request.
         ///
         /// A slot is not enough for a request that also waits for a conflicting task.
         func isAwaited(_ launch: ActiveLaunch) -> Bool {
-            conflicting.isEmpty || conflicting.contains(launch.request.identifier)
+            together.isEmpty || together.contains(launch.request.id)
         }
     }
 
     /// Follows the dates of the policies that hold a request beside other launches; `nil` if one of them has
-    /// no date, or if the end of conflicting tasks would give the request no slot.
+    /// no date, or if the end of launches with a turn would not let the request start.
     func awaitedEnds(by request: TaskRequest, at now: Moment) -> AwaitedEnds? {
         let isSimulated = pending.isSimulated(request.id)
-        let conflicting = situation.occupancy.all(
-            of: situation.needs(of: request).conflicts, but: request.identifier)
-        if !conflicting.isEmpty {
-            let lane = isSimulated ? Lane.simulated : request.lane
-            guard situation.hasSlot(in: lane, without: conflicting) else { return nil }
+        guard let together = launchesEndingTogether(for: request, isSimulated: isSimulated) else {
+            return nil
+        }
+        // Each of them goes on until the turns of all are over.
+        let turnsEnd = together.filter { !$0.isStopping }.compactMap(\.turnEnd).max().map {
+            now.wall + max(.zero, $0 - now.boot)
         }
         var (copy, time, isRate) = (self, now, false)
         for _ in 0..<16 {
@@ -189,7 +192,8 @@ extension Scheduler {
                     let alarm =
                         time.wall == now.wall
                         ? now.wall : copy.alarm(of: subject, after: time.wall, isRate: isRate, at: time)
-                    return AwaitedEnds(date: alarm, conflicting: conflicting)
+                    return AwaitedEnds(
+                        date: max(alarm, turnsEnd ?? alarm), together: together.map(\.request.id))
                 }
                 next = copy.dateOfScore(score, subject, judgement.choice, at: time)
             }

@@ -24,7 +24,10 @@ extension Foresight {
     /// The sentence has no full stop if it ends with a command that people copy.
     public mutating func headline(of request: TaskRequest) -> String {
         if let text = contradiction(of: request) { return text }
-        if isCrowded { return headline(of: request, heldBy: presentVetoes(of: request)) }
+        if isCrowded {
+            let subject = scheduler.situation.subject(request, isTelling: false)
+            return headline(of: subject, heldBy: presentVetoes(of: request))
+        }
         return headline(of: request, plan(for: request))
     }
 
@@ -32,14 +35,13 @@ extension Foresight {
     /// scheduler, which would take too long.
     ///
     /// - Parameters:
-    ///   - request: The request.
+    ///   - subject: The request with its needs.
     ///   - vetoes: The policies that object, in order; none if only the score or the window can keep it
     ///     waiting.
     /// - Returns: The sentence.
-    mutating func headline(of request: TaskRequest, heldBy vetoes: [any Policy]) -> String {
-        if let text = contradiction(of: request) { return text }
-        let situation = scheduler.situation
-        let subject = situation.subject(request, isTelling: false)
+    mutating func headline(of subject: Subject, heldBy vetoes: [any Policy]) -> String {
+        if let text = contradiction(of: subject) { return text }
+        let request = subject.request
         // Requests with the same needs that only the machine holds have the same sentence. That of 'when' can
         // name keys of the payload.
         var key: CrowdKey?
@@ -95,7 +97,11 @@ extension Foresight {
     /// Each of the two can be fulfilled, but then the other one is not. So what to do about one of them would
     /// be false advice.
     mutating func contradiction(of request: TaskRequest) -> String? {
-        let subject = scheduler.situation.subject(request, isTelling: false)
+        contradiction(of: scheduler.situation.subject(request, isTelling: false))
+    }
+
+    private mutating func contradiction(of subject: Subject) -> String? {
+        let request = subject.request
         guard let expression = subject.needs.constraints?.when,
             !scheduler.pending.isSimulated(request.id)
         else { return nil }

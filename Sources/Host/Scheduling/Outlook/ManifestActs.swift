@@ -105,10 +105,29 @@ extension When {
                 conditions(after: acts).nextTime(of: expression, after: now.wall) != nil
             }
         }
+        if sets.isEmpty, !isTrueLater {
+            sets = Self.sets(for: expression, with: required, in: situation.conditions) { acts in
+                isTrue(after: acts)
+                    && !conditions(after: acts).violates(required, unlike: situation, at: now)
+            }
+        }
         if sets.count > 1 { return sets.map(PossibleAct.together) }
         if let only = sets.first { return only }
         if isTrueLater { return [] }
         return repairs(of: subject, in: situation, expression, at: now)
+    }
+
+    /// The sets of acts that make an expression true and keep what is required beside it.
+    ///
+    /// `not externalPower` and a charge of 30 % need a charged battery first, although the expression does
+    /// not name the battery. In such a set, the charging comes first, because it needs external power.
+    private static func sets(
+        for expression: WhenExpression, with required: [WhenRequirement], in conditions: Conditions,
+        _ isEnough: ([PossibleAct]) -> Bool
+    ) -> [[PossibleAct]] {
+        let all = WhenExpression(root: .and([expression.root] + required.map(\.expression.root)))
+        let acts = changes(for: all, in: conditions)
+        return smallestSets(of: acts.filter(\.isCharging) + acts.filter { !$0.isCharging }, isEnough)
     }
 
     /// The sets of acts that are enough, of which no act can be left out; smaller ones first.
@@ -234,7 +253,7 @@ extension When {
             act.short = nil
             if !acts.contains(where: { $0.key == act.key }) { acts.append(act) }
         }
-        for test in expression.tests {
+        for test in expression.withoutNegations.tests {
             switch test.fact {
             case .condition(let name):
                 // Nothing can set a condition that no file defines.
@@ -325,10 +344,12 @@ extension PossibleAct {
 
     /// The battery is charged to this percentage, on external power that stays connected.
     static func charging(to percent: Int) -> PossibleAct {
-        .changing("Charge the battery to \(percent) %", takesTime: true) {
+        var act = PossibleAct.changing("Charge the battery to \(percent) %", takesTime: true) {
             $0.power = .known(
                 PowerCondition(externalPower: true, isCharging: true, batteryPercent: percent))
         }
+        act.isCharging = true
+        return act
     }
 }
 

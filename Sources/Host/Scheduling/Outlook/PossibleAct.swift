@@ -25,6 +25,8 @@ struct PossibleAct: Sendable {
     var command: [String]?
     /// Whether the act itself takes a while, so that nothing starts at once.
     var takesTime = false
+    /// Whether the act needs external power for a while, which another act may end afterwards.
+    var isCharging = false
     /// What must hold if the request can only start much later: `the device is idle`; `nil` if the act can be
     /// done before.
     var state: String?

@@ -22,7 +22,9 @@ struct When: Policy {
             return subject.stop(
                 until: .conditions, orDate: date, Rationale(quantity: "", required: "", observed: ""))
         }
-        let (whole, analysis) = analysis(of: subject, in: situation, expression, at: now.wall)
+        let (whole, analysis) = analysis(
+            of: subject, in: situation, expression, avoiding: subject.requirements(situation.settings),
+            at: now.wall)
         if !expression.canBeTrue {
             let isAlways = !whole.canBeTrue
             return subject.stop(
@@ -47,7 +49,7 @@ struct When: Policy {
                 : analysis.failing.map { clause in
                     Rationale(
                         quantity: "clause",
-                        required: clause.text + (clause.isEnough ? ", which alone would be enough" : ""),
+                        required: clause.text + Self.rank(of: clause),
                         observed: clause.observed)
                 })
     }
@@ -73,14 +75,23 @@ struct When: Policy {
         let whole = told(subject, situation, expression)
         let payload = PayloadFacts(subject.request.submission.payload, keys: whole.payloadKeys)
         func cost(_ test: WhenTest, _ wanted: Bool) -> Int {
-            let clause = WhenExpression(root: wanted ? .test(test) : .not(.test(test)))
-            if !clause.contradictions(with: requirements).isEmpty { return Int.max - 1 }
+            let related = requirements.filter { $0.concerns(test.fact) }
+            if !related.isEmpty {
+                let clause = WhenExpression(root: wanted ? .test(test) : .not(.test(test)))
+                if !clause.contradictions(with: related).isEmpty { return WhenAnalysis.excluded }
+            }
             return situation.wait(for: test, toBe: wanted, after: time)
         }
         let analysis = WhenAnalysis(whole, cost: cost) { fact in
             if case .payload(let key, _) = fact { payload[key] } else { situation.value(of: fact, at: time) }
         }
         return (whole, analysis)
+    }
+
+    /// What a clause alone would do, after its text.
+    private static func rank(of clause: WhenAnalysis.Clause) -> String {
+        if clause.isExcluded { return ", which another requirement excludes" }
+        return clause.isEnough ? ", which alone would be enough" : ""
     }
 
     /// Why the expression is not true, if one clause is the cause.
@@ -102,7 +113,7 @@ extension Situation {
         func again(_ clauses: [WhenAnalysis.Clause]) -> String {
             "ubmit the request again with " + clauses.map(\.text).joined(separator: ", ")
         }
-        let enough = analysis.failing.filter { $0.isEnough && !$0.isOfPayload }
+        let enough = analysis.failing.filter { $0.isEnough && !$0.isOfPayload && !$0.isExcluded }
         // A pending request keeps its payload.
         let payloads = analysis.failing.filter { $0.isEnough && $0.isOfPayload }
         let others = payloads.isEmpty ? "" : ". Or s" + again(Array(payloads.prefix(1)))

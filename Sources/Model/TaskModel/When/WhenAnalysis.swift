@@ -12,10 +12,17 @@ public struct WhenAnalysis: Equatable, Sendable {
         public var test: WhenTest
         /// The value of the test that helps the whole expression.
         public var wanted: Bool
+        /// Whether something else excludes that the clause is true, as ``WhenAnalysis/excluded`` says.
+        public var isExcluded = false
 
         /// Whether the clause is about the request's payload, which can't change while the request waits.
         public var isOfPayload: Bool { if case .payload = test.fact { true } else { false } }
     }
+
+    /// The cost of a change that something beside the expression excludes.
+    ///
+    /// Such a change is in ``needed`` only if no set is enough without it.
+    public static let excluded = Int.max - 1
 
     /// The value of the expression; `nil` if it is unknown.
     public var value: Bool?
@@ -52,27 +59,32 @@ public struct WhenAnalysis: Equatable, Sendable {
             var next = 0
             return Self.evaluate(expression.root, leaves, changed, &next) == true
         }
-        func clause(_ index: Int) -> Clause {
-            Clause(
-                text: leaves[index].text, observed: leaves[index].observed,
-                isEnough: isTrue(changing: [index]), test: leaves[index].test, wanted: leaves[index].wanted)
-        }
-        failing = wrong.map(clause)
-        var set = Set(wrong)
-        guard isTrue(changing: set) else { return }
-        hasChoice = wrong.contains { isTrue(changing: set.subtracting([$0])) }
         func price(_ index: Int) -> Int {
             let clause = leaves[index]
             if case .payload = clause.test.fact { return .max }
             return cost(clause.test, clause.wanted)
         }
         let costs = Dictionary(uniqueKeysWithValues: wrong.map { ($0, price($0)) })
+        func clause(_ index: Int) -> Clause {
+            Clause(
+                text: leaves[index].text, observed: leaves[index].observed,
+                isEnough: isTrue(changing: [index]), test: leaves[index].test, wanted: leaves[index].wanted,
+                isExcluded: costs[index] == Self.excluded)
+        }
+        failing = wrong.map(clause)
+        var set = Set(wrong)
+        guard isTrue(changing: set) else { return }
+        hasChoice = wrong.contains { isTrue(changing: set.subtracting([$0])) }
         let farthestFirst = wrong.sorted { left, right in
             costs[left] == costs[right] ? left < right : (costs[left] ?? 0) > (costs[right] ?? 0)
         }
         for index in farthestFirst where isTrue(changing: set.subtracting([index])) { set.remove(index) }
         // If a single change is enough and possible, it is better advice than a set of several.
-        let single = wrong.filter { isTrue(changing: [$0]) && costs[$0] != .max }
+        let isPossible = set.allSatisfy { costs[$0] != Self.excluded }
+        let single = wrong.filter { index in
+            isTrue(changing: [index]) && costs[index] != .max
+                && (costs[index] != Self.excluded || !isPossible)
+        }
         if let one = single.min(by: { (costs[$0] ?? 0) < (costs[$1] ?? 0) }) { set = [one] }
         needed = set.sorted().map(clause)
     }

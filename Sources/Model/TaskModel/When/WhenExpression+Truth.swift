@@ -74,7 +74,7 @@ extension WhenExpression {
     }
 
     private static func canBeTrue(_ root: Node) -> Bool {
-        let expression = WhenExpression(root: root)
+        let expression = WhenExpression(root: withLinks(root))
         var tests: [WhenFact: [WhenTest]] = [:]
         var facts: [WhenFact] = []
         for test in expression.tests {
@@ -101,6 +101,16 @@ extension WhenExpression {
             return false
         }
         return search(0)
+    }
+
+    /// A node together with what is always true of its facts: a battery charges only on external power.
+    private static func withLinks(_ root: Node) -> Node {
+        let facts = Set(WhenExpression(root: root).tests.map(\.fact))
+        guard facts.isSuperset(of: [.machine(.charging), .machine(.externalPower)]) else { return root }
+        func isTrue(_ fact: MachineFact) -> Node {
+            .test(WhenTest(.machine(fact), .equal, .boolean(true)))
+        }
+        return .and([root, .or([.not(isTrue(.charging)), isTrue(.externalPower)])])
     }
 
     /// Values of a fact of which each makes a different set of its tests true.

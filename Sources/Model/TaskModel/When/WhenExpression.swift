@@ -159,6 +159,29 @@ public struct WhenExpression: Hashable, Sendable {
         return rest.count > 1 ? join(rest) : rest.first ?? .constant(!decisive)
     }
 
+    /// The expression without `not`: `not network == unmetered` becomes `network != unmetered`.
+    ///
+    /// Its value is always the same, also if it is unknown. So what reads the tests of this form gives the
+    /// same result for all ways to write an expression.
+    public var withoutNegations: WhenExpression {
+        func positive(_ node: Node, isNegated: Bool) -> Node {
+            switch node {
+            case .and(let parts):
+                let parts = parts.map { positive($0, isNegated: isNegated) }
+                return isNegated ? .or(parts) : .and(parts)
+            case .or(let parts):
+                let parts = parts.map { positive($0, isNegated: isNegated) }
+                return isNegated ? .and(parts) : .or(parts)
+            case .not(let part): return positive(part, isNegated: !isNegated)
+            case .constant(let flag): return .constant(isNegated ? flag.map { !$0 } : flag)
+            case .test(let test):
+                guard isNegated else { return node }
+                return .test(WhenTest(test.fact, test.comparison.opposite, test.literal))
+            }
+        }
+        return WhenExpression(root: positive(root, isNegated: false))
+    }
+
     /// Whether a test depends on the hour or the day of the week.
     public var dependsOnClock: Bool {
         tests.contains { if case .machine(let fact) = $0.fact { fact.isOfClock } else { false } }

@@ -164,6 +164,18 @@ public enum WhenComparison: String, CaseIterable, Hashable, Sendable {
     /// Whether the comparison needs an order of the values.
     public var needsOrder: Bool { self != .equal && self != .notEqual }
 
+    /// The comparison that is true exactly where this one is false.
+    public var opposite: WhenComparison {
+        switch self {
+        case .equal: .notEqual
+        case .notEqual: .equal
+        case .atMost: .above
+        case .atLeast: .below
+        case .below: .atLeast
+        case .above: .atMost
+        }
+    }
+
     /// Whether the comparison is true of two values, the fact's first.
     func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
         switch self {

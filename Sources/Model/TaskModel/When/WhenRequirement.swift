@@ -10,6 +10,14 @@ public struct WhenRequirement: Equatable, Sendable {
     /// When the requirement is fulfilled.
     public var expression: WhenExpression
 
+    /// Whether the requirement limits the values of a fact.
+    public func concerns(_ fact: WhenFact) -> Bool {
+        let power: [WhenFact] = [.machine(.externalPower), .machine(.charging)]
+        return expression.tests.contains { test in
+            test.fact == fact || (power.contains(fact) && power.contains(test.fact))
+        }
+    }
+
     private init(_ key: String, _ node: WhenExpression.Node, rule: String? = nil) {
         self.key = key
         text = rule.map { "the rule that \($0)" } ?? "'\(key)'"
