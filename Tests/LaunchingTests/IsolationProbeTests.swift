@@ -40,6 +40,45 @@ import Testing
         #expect(error?.finding == "an attempt had no effect, or a signal ended it")
     }
 
+    @Test func `a layer whose probe can't be started is not offered`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "probe-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let runner = folder.appending(path: "runner").path
+        let error = #expect(throws: LauncherError.self) {
+            try IsolationProbe(stateDirectory: folder.path, runnerPath: runner, wanted: .noFork)
+        }
+        #expect(
+            error?.finding
+                == "an attempt could not be started: posix_spawn(\(runner)): No such file or directory (2)")
+        // With a cgroup, the host needs no probe to end all processes of a launch, but has no sandbox.
+        if case .success = ControlGroup.own() {
+            let probe = try IsolationProbe(stateDirectory: folder.path, runnerPath: runner, wanted: nil)
+            #expect(probe.report.sandbox.isEmpty && !probe.reportsCalls, "\(probe.report)")
+        }
+    }
+
+    @Test func `an attempt that lacks a process or memory is made again, and another error is final`() throws
+    {
+        var attempts = 0, pauses = 0
+        func attempt(failures: Int, _ code: CInt) throws(SystemCallError) -> Int {
+            try IsolationProbe.retrying(pause: { pauses += 1 }) { () throws(SystemCallError) in
+                attempts += 1
+                if attempts <= failures {
+                    throw SystemCallError(call: "posix_spawn", subject: "a", code: code)
+                }
+                return attempts
+            }
+        }
+        #expect(try attempt(failures: 9, EAGAIN) == 10 && pauses == 9)
+        attempts = 0
+        #expect(throws: SystemCallError.self) { try attempt(failures: 10, EAGAIN) }
+        #expect(attempts == 10)
+        attempts = 0
+        #expect(throws: SystemCallError.self) { try attempt(failures: 1, ENOENT) }
+        #expect(attempts == 1)
+    }
+
     @Test func `outside such a cage, the attempt succeeds`() throws {
         let probe = try IsolationProbe(
             stateDirectory: FileManager.default.temporaryDirectory.path,

@@ -99,6 +99,9 @@ struct GroupPool: Sendable {
         try make("template", user)
     }
 
+    /// Whether the kernel counts the memory of each group, and enforces its limit.
+    var countsMemory: Bool { base.delegatedControllers.contains("memory") }
+
     private func parent(for user: UInt32?) -> ControlGroup {
         user.map { ControlGroup(path: "\(base.path)/user-\($0)") } ?? base
     }

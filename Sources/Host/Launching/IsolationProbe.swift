@@ -203,11 +203,7 @@ struct IsolationProbe: Sendable {
     ///   the attempt did not end by itself.
     private static func code(of attempt: [String], _ runnerPath: String) -> Result<CInt, Finding> {
         do throws(SystemCallError) {
-            let (_, theirs) = try DescriptorSocket.pair()
-            let process = try ProcessSpawn.start(
-                runnerPath, arguments: ["probe"] + attempt,
-                environment: ProcessSpawn.ownEnvironment, passing: theirs
-            ).handle
+            let process = try started(["probe"] + attempt, runnerPath)
             // An attempt takes a few milliseconds. On a very busy machine, a short limit would leave out a
             // layer that works, and every task would then be confined less.
             guard process.waitForEnd(timeoutMilliseconds: 30_000) else {
@@ -219,10 +215,43 @@ struct IsolationProbe: Sendable {
             guard let code = status.code else { return .failure(Finding(text: "a signal ended an attempt")) }
             return .success(CInt(code))
         } catch {
-            // The runner can't be started. This counts as a success here, because the start of the launcher,
-            // which follows, fails with a better message.
-            return .success(0)
+            return .failure(Finding(text: "an attempt could not be started: \(error)"))
         }
+    }
+
+    /// Starts the runner; if the machine has no process or memory for it at the moment, tries again.
+    ///
+    /// A layer that is left out for a passing shortage would be missing until the host ends.
+    private static func started(
+        _ arguments: [String], _ runnerPath: String
+    ) throws(SystemCallError) -> ProcessHandle {
+        try retrying { () throws(SystemCallError) in
+            let (_, theirs) = try DescriptorSocket.pair()
+            return try ProcessSpawn.start(
+                runnerPath, arguments: arguments, environment: ProcessSpawn.ownEnvironment, passing: theirs
+            ).handle
+        }
+    }
+
+    /// Makes an attempt up to ten times while it fails for a shortage.
+    ///
+    /// - Parameters:
+    ///   - pause: Called before each attempt but the first; waits for 100 ms unless a test replaces it.
+    ///   - attempt: What may fail.
+    /// - Returns: What the attempt returned.
+    /// - Throws: The error of the last attempt.
+    static func retrying<Result>(
+        pause: () -> Void = { BlockingThread.pause(milliseconds: 100) },
+        _ attempt: () throws(SystemCallError) -> Result
+    ) throws(SystemCallError) -> Result {
+        for _ in 1..<10 {
+            do throws(SystemCallError) {
+                return try attempt()
+            } catch  where error.isShortage {
+                pause()
+            }
+        }
+        return try attempt()
     }
 
     private static func probeNamespaces(_ runnerPath: String) -> IsolationReport.Layer {
@@ -306,7 +335,7 @@ extension SandboxLayer {
     fileprivate var lossWithoutIt: String {
         switch self {
         case .namespaces:
-            "tasks can change the attributes of files that they may read and the host's user owns, and see "
+            "tasks can change the attributes of files that they may read and the host's user owns, and get no "
                 + "shared memory of System V"
         case .networkNamespace: "tasks can read the machine's list of connections in /proc"
         case .user: "tasks run as the user of the host"

@@ -35,6 +35,9 @@ struct sandbox {
     uint16_t *ports; /**< For NETWORK_CONNECT. */
     size_t port_count;
     bool subprocesses;
+    /** Whether memory that no limit of a launch would count is refused: the host measures the memory of processes,
+     *  and not the kernel that of a cgroup. */
+    bool without_shared_memory;
     uint32_t user; /**< For LAYER_USER: the number of the bundle's user, and of its group; never 0. */
     /** Which calls are reported to the launcher: none, those that the filter refuses, or also those that use a file,
      *  a program or a connection. */
@@ -68,6 +71,9 @@ void sandbox_free(struct sandbox *sandbox);
 
 /** Enters the namespaces. All file systems become read-only there, except for the paths of `write`. */
 bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size);
+/** Whether the processes are in an IPC namespace whose limits hold: System V IPC can then neither outlive the launch
+ *  that made it, nor use much memory. */
+bool sandbox_ipc_is_limited(const struct sandbox *sandbox);
 /** Gives up all capabilities, for this process and for the programs that it executes, and becomes the user of the
  *  bundle. The kernel then forgets the signal for the death of the parent (PR_SET_PDEATHSIG). */
 bool sandbox_drop_privileges(const struct sandbox *sandbox, char *finding, size_t size);

@@ -76,8 +76,9 @@ static const char *const for_network[] = {"/etc/resolv.conf",     "/run/systemd/
                                           "/etc/crypto-policies", NULL};
 static const char *const programs[] = {"/bin",           "/sbin",           "/usr/bin",     "/usr/sbin",
                                        "/usr/local/bin", "/usr/local/sbin", "/usr/libexec", NULL};
-static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
-                                      "/dev/random", "/dev/urandom", NULL};
+static const char *const devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom", NULL};
+/* A process that could write to this device could map shared memory with it, which no limit counts. */
+static const char *const zeros[] = {"/dev/zero", NULL};
 
 /* MARK: Rules */
 
@@ -165,7 +166,7 @@ static bool permit_files(const struct adding *adding, const struct sandbox *sand
            (sandbox->network == NETWORK_NONE || permit_usual(adding, for_network, reading)) &&
            (!sandbox->subprocesses || permit_usual(adding, programs, reading | run)) &&
            permit_usual(adding, devices, FILE_READ | FILE_WRITE | FILE_TRUNCATE) &&
-           permit_list(adding, &sandbox->read, reading | run) &&
+           permit_usual(adding, zeros, FILE_READ) && permit_list(adding, &sandbox->read, reading | run) &&
            permit_list(adding, &sandbox->write, writing) &&
            permit_list(adding, &sandbox->devices, FILE_READ | FILE_WRITE | FILE_TRUNCATE | FILE_IOCTL);
 }

@@ -394,7 +394,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
                     {"everyone", everyone, 1},
                     {"others", others, 1},
                     {"memory", memory, 1},
-                    {"shared-memory", shared_memory, 0},
+                    {"shared-memory", shared_memory, 1},
                     {"kernel", kernel, 1},
                     {"capabilities", capabilities, 1},
                     {"processes", processes, 1},
