@@ -233,7 +233,8 @@ struct IsolationProbe: Sendable {
         }
     }
 
-    /// Makes an attempt up to ten times while it fails for a shortage.
+    /// Makes an attempt up to ten times while it fails for a shortage, or because another process still writes to the
+    /// program.
     ///
     /// - Parameters:
     ///   - pause: Called before each attempt but the first; waits for 100 ms unless a test replaces it.
@@ -247,7 +248,8 @@ struct IsolationProbe: Sendable {
         for _ in 1..<10 {
             do throws(SystemCallError) {
                 return try attempt()
-            } catch  where error.isShortage {
+            } catch {
+                guard error.isShortage || error.isBusyProgram else { throw error }
                 pause()
             }
         }

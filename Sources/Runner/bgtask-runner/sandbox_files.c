@@ -55,7 +55,8 @@ static const char *const libraries[] = {"/lib",       "/lib32",         "/lib64"
                                         "/usr/lib",   "/usr/lib32",     "/usr/lib64",       "/usr/libx32",
                                         "/usr/share", "/usr/local/lib", "/usr/local/share", NULL};
 /* What the C library and the language runtimes read. libdispatch ends a process that can't read its threads
- * in /proc, and the secrets of other processes there are closed by ptrace's rules. */
+ * in /proc, and the secrets of other processes there are closed by ptrace's rules. A process that could also write to
+ * /dev/zero could map shared memory with it, which no limit counts. */
 static const char *const usual[] = {"/proc",
                                     "/sys/devices/system/cpu",
                                     "/sys/kernel/mm/transparent_hugepage",
@@ -66,6 +67,7 @@ static const char *const usual[] = {"/proc",
                                     "/etc/nsswitch.conf",
                                     "/etc/locale.alias",
                                     "/etc/os-release",
+                                    "/dev/zero",
                                     NULL};
 static const char *const for_network[] = {"/etc/resolv.conf",     "/run/systemd/resolve",
                                           "/etc/hosts",           "/etc/host.conf",
@@ -77,8 +79,6 @@ static const char *const for_network[] = {"/etc/resolv.conf",     "/run/systemd/
 static const char *const programs[] = {"/bin",           "/sbin",           "/usr/bin",     "/usr/sbin",
                                        "/usr/local/bin", "/usr/local/sbin", "/usr/libexec", NULL};
 static const char *const devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom", NULL};
-/* A process that could write to this device could map shared memory with it, which no limit counts. */
-static const char *const zeros[] = {"/dev/zero", NULL};
 
 /* MARK: Rules */
 
@@ -166,7 +166,7 @@ static bool permit_files(const struct adding *adding, const struct sandbox *sand
            (sandbox->network == NETWORK_NONE || permit_usual(adding, for_network, reading)) &&
            (!sandbox->subprocesses || permit_usual(adding, programs, reading | run)) &&
            permit_usual(adding, devices, FILE_READ | FILE_WRITE | FILE_TRUNCATE) &&
-           permit_usual(adding, zeros, FILE_READ) && permit_list(adding, &sandbox->read, reading | run) &&
+           permit_list(adding, &sandbox->read, reading | run) &&
            permit_list(adding, &sandbox->write, writing) &&
            permit_list(adding, &sandbox->devices, FILE_READ | FILE_WRITE | FILE_TRUNCATE | FILE_IOCTL);
 }
