@@ -79,6 +79,33 @@ import Testing
         #expect(attempts == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `a group with other processes gets no controllers, because nothing could start below it`(
+        isAlone: Bool
+    ) throws {
+        // A directory with the kernel's names: no machine of the tests has these controllers in version 2.
+        let folder = FileManager.default.temporaryDirectory.appending(path: "groups-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for name in ["", "bgtask-host", "base"] {
+            let group = folder.appending(path: name)
+            try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+            for (file, text) in [
+                ("type", "domain\n"), ("procs", ""), ("controllers", "cpu io memory pids\n"),
+                ("subtree_control", ""),
+            ] {
+                try Data(text.utf8).write(to: group.appending(path: "cgroup.\(file)"))
+            }
+        }
+        if !isAlone {
+            try Data("\(getpid())\n1\n".utf8).write(to: folder.appending(path: "cgroup.procs"))
+        }
+        let layer = try #require(
+            IsolationProbe.delegate(to: ControlGroup(path: folder.path + "/base")).first)
+        let enabled = try SmallFile.read(folder.path + "/cgroup.subtree_control")
+        #expect(enabled.isEmpty != isAlone, "\(enabled)")
+        #expect(layer.finding.contains("other processes are in its cgroup: 1. ") != isAlone, "\(layer)")
+    }
+
     @Test func `outside such a cage, the attempt succeeds`() throws {
         let probe = try IsolationProbe(
             stateDirectory: FileManager.default.temporaryDirectory.path,

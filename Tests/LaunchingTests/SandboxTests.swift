@@ -235,6 +235,10 @@ private final class Field {
         }
         if getuid() == 0 {
             try LaunchHarness.give(harness.folder.appending(path: "granted/foreign"), to: 12_345)
+        } else {
+            // Only root can give a file away, and only root reads one that nobody may read.
+            try files.setAttributes(
+                [.posixPermissions: 0], ofItemAtPath: harness.folder.appending(path: "granted/foreign").path)
         }
         let user = victims ?? getuid()
         victim.executableURL = URL(filePath: "/usr/bin/setpriv")

@@ -93,17 +93,16 @@ struct IsolationProbe: Sendable {
 
     /// Enables the controllers for this host's groups, as far as the machine and the service manager permit.
     ///
-    /// - Returns: One layer for the report; none if the host has no cgroup.
+    /// - Parameter base: The parent of this host's groups.
+    /// - Returns: One layer for the report.
     static func delegate(to base: ControlGroup) -> [IsolationReport.Layer] {
-        guard case .success(let own) = ControlGroup.own() else { return [] }
+        // The host's own group, unless it has moved to a child of it.
+        let own = base.parent
         let there = wantedControllers.intersection(own.controllers)
-        if own.delegate(there) != there, own.processes == [ProcessFacts.number] {
-            // A group with controllers for its children must not contain a process. The host is the only
-            // process in this group, so it moves to a child.
-            if let aside = try? own.child("bgtask-host"), (try? aside.take(ProcessFacts.number)) != nil {
-                _ = own.delegate(there)
-            }
-        }
+        let isEmpty = there.isEmpty || own.isRoot || leave(own)
+        // The kernel would enable the controllers cpu and pids in a group with processes, but then no process could
+        // be started in the groups below.
+        if isEmpty { _ = own.delegate(there) }
         let got = base.delegate(there)
         let missing = wantedControllers.subtracting(got).sorted().joined(separator: ", ")
         return [
@@ -111,7 +110,8 @@ struct IsolationProbe: Sendable {
                 name: "controllers", isAvailable: got == wantedControllers,
                 finding: missing.isEmpty
                     ? "cpu, memory and pids"
-                    : "the host is not permitted to use \(missing). "
+                    : (isEmpty
+                        ? "the host is not permitted to use \(missing). " : otherProcesses(in: own, missing))
                         + (got.contains("memory") ? "" : "It checks memory limits once a second. ")
                         + (got.contains("cpu")
                             ? "" : "It does not slow a launch that has used half of its CPU limit. ")
@@ -119,6 +119,20 @@ struct IsolationProbe: Sendable {
                             ? "" : "It limits the processes of a bundle, and not those of each launch. ")
                         + "To permit this, start it as a systemd service with Delegate=yes")
         ]
+    }
+
+    private static func otherProcesses(in own: ControlGroup, _ missing: String) -> String {
+        let others = own.processes.filter { $0 != ProcessFacts.number }.map(String.init).joined(
+            separator: ", ")
+        return "the host can't use \(missing), because other processes are in its cgroup: \(others). "
+    }
+
+    /// Moves the host to a child of its group, unless it has left it; returns whether no process is left there.
+    private static func leave(_ own: ControlGroup) -> Bool {
+        if own.processes == [ProcessFacts.number], let aside = try? own.child("bgtask-host") {
+            try? aside.take(ProcessFacts.number)
+        }
+        return own.processes.isEmpty
     }
 
     /// Tries one isolation with a real process; returns why it does not work, or `nil` if it does.
