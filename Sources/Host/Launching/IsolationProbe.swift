@@ -100,8 +100,8 @@ struct IsolationProbe: Sendable {
         let own = base.parent
         let there = wantedControllers.intersection(own.controllers)
         let isEmpty = there.isEmpty || own.isRoot || leave(own)
-        // The kernel would enable the controllers cpu and pids in a group with processes, but then no process could
-        // be started in the groups below.
+        // The kernel would enable the controllers cpu and pids in a group with processes, but then no process
+        // could be started in the groups below.
         if isEmpty { _ = own.delegate(there) }
         let got = base.delegate(there)
         let missing = wantedControllers.subtracting(got).sorted().joined(separator: ", ")
@@ -127,7 +127,8 @@ struct IsolationProbe: Sendable {
         return "the host can't use \(missing), because other processes are in its cgroup: \(others). "
     }
 
-    /// Moves the host to a child of its group, unless it has left it; returns whether no process is left there.
+    /// Moves the host to a child of its group, unless it has left it; returns whether no process is left
+    /// there.
     private static func leave(_ own: ControlGroup) -> Bool {
         if own.processes == [ProcessFacts.number], let aside = try? own.child("bgtask-host") {
             try? aside.take(ProcessFacts.number)
@@ -247,8 +248,8 @@ struct IsolationProbe: Sendable {
         }
     }
 
-    /// Makes an attempt up to ten times while it fails for a shortage, or because another process still writes to the
-    /// program.
+    /// Makes an attempt up to ten times while it fails for a shortage, or because another process still
+    /// writes to the program.
     ///
     /// - Parameters:
     ///   - pause: Called before each attempt but the first; waits for 100 ms unless a test replaces it.

@@ -58,9 +58,10 @@ extension LauncherCore {
         }
     }
 
-    /// Adds the sandbox to the settings of a template.
-    /// The value of RLIMIT_NPROC, which counts the processes of a user in a user namespace; `nil` where it would
-    /// count others, too, or where launches run as root, for which it does not hold.
+    /// The value of RLIMIT_NPROC, which counts the processes of a user in a user namespace.
+    ///
+    /// It is `nil` where it would count others, too, or where launches run as root, for which it does not
+    /// hold.
     private func limitOfProcesses(for user: UInt32?) -> UInt64? {
         if user != nil { return processLimit }
         guard !runsAsRoot, sandbox.contains(.namespaces) else { return nil }
@@ -68,6 +69,7 @@ extension LauncherCore {
         return groups == nil ? min(processLimit, UInt64(GroupPool.processLimit)) : processLimit
     }
 
+    /// Adds the sandbox to the settings of a template.
     private func confine(_ message: inout TemplateMessage, _ order: LaunchOrder) {
         let declaration = order.handler.manifest.sandbox
         message.sandbox = sandbox

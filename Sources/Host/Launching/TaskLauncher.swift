@@ -49,8 +49,8 @@ public final class TaskLauncher: Sendable {
         /// Our choice: a quarter of the numbers of a small machine. It holds where launches have a user of
         /// their own, or a user namespace.
         var processLimit: UInt64 = 8192
-        /// Whether launches run as root, unless their bundles have users; only tests, whose launcher runs as another
-        /// user, set it.
+        /// Whether launches run as root, unless their bundles have users; only tests, whose launcher runs as
+        /// another user, set it.
         var runsAsRoot = ProcessFacts.isRoot
         /// The source of the clocks.
         public var moments: any MomentSource

@@ -44,8 +44,9 @@ int lx_make_owned_at(int parent, const char *name, uint32_t owner, uint32_t grou
     struct capabilities before = {.header = {.version = _LINUX_CAPABILITY_VERSION_3}};
     if ((owner == user && group == own_group) || syscall(SYS_capget, &before.header, before.sets) != 0)
         return mkdirat(parent, name, mode);
-    // The kernel makes the directory for the user whom this thread has for files. It belongs to its owner from the
-    // start: if it were given away later, the owner of the parent could have put one of root's in its place.
+    // The kernel makes the directory for the user whom this thread has for files. It belongs to its owner
+    // from the start: if it were given away later, the owner of the parent could have put one of root's in
+    // its place.
     setfsgid(group);
     setfsuid(owner);
     override_permissions(before);

@@ -28,8 +28,9 @@ public final class GroupMemory {
         var hasSharedMemory = false
     }
 
-    /// How many file and shared pages a process may get or give back before its shared memory is looked at: our
-    /// choice, 1 MiB with usual pages. The look costs ten times as much as the other numbers.
+    /// How many file and shared pages a process may get or give back before its shared memory is looked at.
+    ///
+    /// Our choice: 1 MiB with usual pages. The look costs ten times as much as the other numbers.
     private static let tolerance: Int64 = 256
 
     private final class KeptFile {

@@ -19,11 +19,11 @@ public enum ProcessUsage {
         }
     }
 
-    /// The shared memory of a process that is in no file of a disk, in bytes: anonymous mappings, memory files and
-    /// segments of System V.
+    /// The shared memory of a process that is in no file of a disk, in bytes: anonymous mappings, memory
+    /// files and segments of System V.
     ///
-    /// Each process counts its part of a page that several processes use, where this process may read that, and
-    /// else the whole page. 0 for a process that has ended.
+    /// Each process counts its part of a page that several processes use, where this process may read that,
+    /// and else the whole page. 0 for a process that has ended.
     static func sharedMemoryBytes(of pid: Int32) -> Int64 {
         let mapped = kibibytes("RssShmem:", in: "/proc/\(pid)/status") ?? 0
         // The kernel walks through all pages of the process to find its part.

@@ -124,7 +124,7 @@ static bool refuse_uncounted_memory(struct filter filter, const struct sandbox *
     return !sandbox->without_shared_memory || refuse_all(filter, ENOSYS, memory_calls, count);
 }
 
-/* Refuses anonymous shared memory to a task that has nobody to share it with. Its pages need not be mapped, so
+/* Refuses anonymous shared memory to a task that has no other process to share it with. Its pages need not be mapped, so
  * the memory of the process does not show all of them. */
 static bool refuse_shared_mappings(struct filter filter, const struct sandbox *sandbox) {
     enum { ANONYMOUS = MAP_SHARED | MAP_ANONYMOUS };

@@ -55,7 +55,8 @@ static const char *const libraries[] = {"/lib",       "/lib32",         "/lib64"
                                         "/usr/lib",   "/usr/lib32",     "/usr/lib64",       "/usr/libx32",
                                         "/usr/share", "/usr/local/lib", "/usr/local/share", NULL};
 /* What the C library and the language runtimes read. libdispatch ends a process that can't read its threads
- * in /proc, and the secrets of other processes there are closed by ptrace's rules. A process that could also write to
+ * in /proc, and the secrets of other processes there are closed by ptrace's rules. A process that could also
+ * write to
  * /dev/zero could map shared memory with it, which no limit counts. */
 static const char *const usual[] = {"/proc",
                                     "/sys/devices/system/cpu",

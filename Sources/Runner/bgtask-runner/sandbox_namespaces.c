@@ -68,7 +68,8 @@ static bool set_kernel(const char *path, const char *value) {
 static const char *const last_limit = "/proc/sys/kernel/shm_rmid_forced";
 
 /* Limits what the launches of a bundle can leave in its IPC namespace, because no limit of a launch counts it:
- * 64 message queues (1 MiB in all), 32,000 semaphores (2 MiB), and shared memory of 64 MiB, which the kernel removes
+ * 64 message queues (1 MiB in all), 32,000 semaphores (2 MiB), and shared memory of 64 MiB, which the kernel
+ * removes
  * when no process uses it any more. Where the namespace can't be set so, the filter refuses System V IPC. */
 static bool limit_ipc(void) {
     return set_kernel("/proc/sys/kernel/msgmni", "64") &&
@@ -87,7 +88,8 @@ bool sandbox_ipc_is_limited(const struct sandbox *sandbox) {
 }
 
 /* Enters a user namespace, and an IPC namespace with limits. Only user 0 of the user namespace may set them, so
- * this process is that user until it enters another one, in which it has its own number again. A kernel that does
+ * this process is that user until it enters another one, in which it has its own number again. A kernel that
+ * does
  * not permit it (before Linux 6.10) leaves the limits as they are. */
 static bool enter_ipc_of_user(uid_t user, gid_t group) {
     if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) != 0 || !process_map(0, user, 0, group))
