@@ -168,6 +168,7 @@ import Testing
         var order = try field.harness.order("all")
         order.handler.libraryPath = try PluginCompiler.compile("hostile", into: field.harness.folder)
         order.handler.libraryHash = "hostile"
+        order.environment.append("VICTIM_PROCESS=1")
         let calls = try #require(try await field.harness.run(order).end?.calls)
         let names = Set(calls.refused.map(\.name))
         // It tries 276 kinds of sockets before the others.
