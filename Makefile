@@ -1,6 +1,6 @@
-# bgtask: make run, test, test-quick, check, fix, sanitize, fuzz, bench, bench-parts, policies, install,
-# clean. Needs a Swift 6.3 toolchain and some Debian packages. As root, a target installs the packages that it
-# lacks; otherwise it prints the command.
+# bgtask: make run, test, test-quick, test-systemd, test-qemu, check, fix, sanitize, fuzz, bench, bench-parts,
+# policies, install, clean. Needs a Swift 6.3 toolchain and some Debian packages. As root, a target installs
+# the packages that it lacks; otherwise it prints the command.
 
 PREFIX ?= /usr/local
 # All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. SwiftPM finds
@@ -9,7 +9,7 @@ FLAGS := $(shell cat .ci/flags)
 # The tests to run: a part of their names, or all.
 FILTER :=
 
-.PHONY: help build run test test-packages test-quick check fix sanitize fuzz bench bench-parts policies install clean
+.PHONY: help build run test test-packages test-quick test-systemd test-qemu check fix sanitize fuzz bench bench-parts policies install clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs some of the shipped jobs (Ctrl-C ends it)'
@@ -18,6 +18,10 @@ help:
 	@echo '              build, then the tests of values, which start no process: half a minute on two cores'
 	@echo 'make test-packages'
 	@echo '              build and test the plugins that are written as for iOS; part of make test'
+	@echo 'make test-systemd'
+	@echo '              run the tests of isolation in a container with a real systemd; only as root, two minutes'
+	@echo 'make test-qemu'
+	@echo '              run a host in a virtual machine with all controllers; only as root, three minutes'
 	@echo 'make check    check formatting, permitted imports and compiler warnings: everything but the tests'
 	@echo 'make fix      check, and correct what tools can correct'
 	@echo 'make sanitize run the decoders in C with the address and undefined-behaviour sanitizers and valgrind'
@@ -53,6 +57,16 @@ test-quick:
 	@.ci/packages build
 	swift build --build-tests $(FLAGS)
 	@.ci/tests quick
+
+test-qemu:
+	@.ci/packages build qemu
+	swift build $(FLAGS)
+	Tests/QEMU/run
+
+test-systemd:
+	@.ci/packages build systemd test
+	swift build --build-tests $(FLAGS)
+	Tests/Systemd/run
 
 check:
 	@.ci/packages build check

@@ -67,6 +67,7 @@ final class LaunchHarness: Sendable {
         configuration.withoutLayers = layers
         configuration.users = bundleUser.map { $0...($0 + 99) }
         if let processLimit { configuration.processLimit = processLimit }
+        if owner != nil { configuration.runsAsRoot = false }
         if let storageInterval { configuration.storageInterval = storageInterval }
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
         configuration.maximumTemplates = maximumTemplates

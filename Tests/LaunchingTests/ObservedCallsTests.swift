@@ -163,6 +163,21 @@ import Testing
         await field.end()
     }
 
+    @Test func `a hostile plugin can't fill its record with one call`() async throws {
+        let field = try await Field(.cgroup)
+        var order = try field.harness.order("all")
+        order.handler.libraryPath = try PluginCompiler.compile("hostile", into: field.harness.folder)
+        order.handler.libraryHash = "hostile"
+        order.environment.append("VICTIM_PROCESS=1")
+        let calls = try #require(try await field.harness.run(order).end?.calls)
+        let names = Set(calls.refused.map(\.name))
+        // It tries 276 kinds of sockets before the others.
+        let wanted: Set = ["socket", "ptrace", "keyctl", "bpf", "mount", "prlimit64", "clone", "kcmp"]
+        #expect(wanted.subtracting(names).isEmpty, "missing: \(wanted.subtracting(names)), \(names)")
+        #expect(calls.refused.filter { $0.name == "socket" }.count <= 17, "\(calls)")
+        await field.end()
+    }
+
     @Test func `the host judges files by the runner's own lists`() throws {
         let source = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

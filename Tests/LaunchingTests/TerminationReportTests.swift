@@ -125,6 +125,13 @@ import Testing
                     ProcessUsage.cpuTime(of: ProcessUsage.processes(below: pid)) >= .milliseconds(200)
                 }
             } else {
+                // Its line comes before the call in which it stalls.
+                let pid = try #require(harness.pid(order.id))
+                try await harness.wait(for: "all its processes to wait") {
+                    ProcessUsage.processes(below: pid).allSatisfy {
+                        (try? SmallFile.read("/proc/\($0)/stat"))?.contains(") S ") == true
+                    }
+                }
                 // Its start took CPU time, which must be little beside the time without progress.
                 harness.clocks.advance(by: .seconds(60))
             }

@@ -35,14 +35,28 @@ import Testing
     {
         defer { try? DirectoryTree.remove(base) }
         try DirectoryTree.make(base)
+        let program = try compile("exchanges")
+        let answer = Command.run(program, base, "\(moment)")
+        #expect(answer.status == 0, "\(answer.output)")
+    }
+
+    /// Compiles a program that includes the host's own code.
+    private func compile(_ name: String) throws -> String {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let sources = folder.appendingPathComponent("../../Sources/Linux/CLinuxShims").standardizedFileURL
             .path
         let compiler = Command.run(
-            "cc", "-Werror", "-I", sources, "-I", sources + "/include", "-o", base + "/exchanges",
-            folder.appendingPathComponent("../Fixtures/Programs/exchanges.c").standardizedFileURL.path)
+            "cc", "-Werror", "-I", sources, "-I", sources + "/include", "-o", "\(base)/\(name)",
+            folder.appendingPathComponent("../Fixtures/Programs/\(name).c").standardizedFileURL.path)
         #expect(compiler.status == 0, "\(compiler.output)")
-        let answer = Command.run(base + "/exchanges", base, "\(moment)")
+        return "\(base)/\(name)"
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can give directories away"))
+    func `a user who exchanges a new directory for one of root's does not get that`() throws {
+        defer { try? DirectoryTree.remove(base) }
+        try DirectoryTree.make(base + "/place")
+        let answer = Command.run(try compile("exchanges_new"), base + "/place")
         #expect(answer.status == 0, "\(answer.output)")
     }
 

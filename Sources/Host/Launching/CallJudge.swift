@@ -132,7 +132,7 @@ struct FileRules: Sendable {
     static let usual = [
         "/proc", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage", "/etc/ld.so.cache",
         "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf", "/etc/locale.alias",
-        "/etc/os-release",
+        "/etc/os-release", "/dev/zero",
     ]
     static let forNetwork = [
         "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf",
@@ -142,7 +142,7 @@ struct FileRules: Sendable {
     static let programs = [
         "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/libexec",
     ]
-    static let devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
+    static let devices = ["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"]
 }
 
 /// Records the calls that the launcher reports.

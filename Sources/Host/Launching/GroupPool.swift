@@ -99,6 +99,9 @@ struct GroupPool: Sendable {
         try make("template", user)
     }
 
+    /// Whether the kernel counts the memory of each group, and enforces its limit.
+    var countsMemory: Bool { base.delegatedControllers.contains("memory") }
+
     private func parent(for user: UInt32?) -> ControlGroup {
         user.map { ControlGroup(path: "\(base.path)/user-\($0)") } ?? base
     }
@@ -112,6 +115,9 @@ struct GroupPool: Sendable {
     private func create(_ name: String, _ user: UInt32?) throws(SystemCallError) -> ControlGroup {
         let group = try createUnlimited(name, user)
         group.limitProcesses(to: Self.processLimit)
+        // Where the kernel kills a process for lack of memory, it kills all of the group. Otherwise, a task
+        // would outlive the program that it has started, and report that as its own failure.
+        try? SmallFile.write("1", to: group.path + "/memory.oom.group")
         return group
     }
 

@@ -93,17 +93,16 @@ struct IsolationProbe: Sendable {
 
     /// Enables the controllers for this host's groups, as far as the machine and the service manager permit.
     ///
-    /// - Returns: One layer for the report; none if the host has no cgroup.
+    /// - Parameter base: The parent of this host's groups.
+    /// - Returns: One layer for the report.
     static func delegate(to base: ControlGroup) -> [IsolationReport.Layer] {
-        guard case .success(let own) = ControlGroup.own() else { return [] }
+        // The host's own group, unless it has moved to a child of it.
+        let own = base.parent
         let there = wantedControllers.intersection(own.controllers)
-        if own.delegate(there) != there, own.processes == [ProcessFacts.number] {
-            // A group with controllers for its children must not contain a process. The host is the only
-            // process in this group, so it moves to a child.
-            if let aside = try? own.child("bgtask-host"), (try? aside.take(ProcessFacts.number)) != nil {
-                _ = own.delegate(there)
-            }
-        }
+        let isEmpty = there.isEmpty || own.isRoot || leave(own)
+        // The kernel would enable the controllers cpu and pids in a group with processes, but then no process
+        // could be started in the groups below.
+        if isEmpty { _ = own.delegate(there) }
         let got = base.delegate(there)
         let missing = wantedControllers.subtracting(got).sorted().joined(separator: ", ")
         return [
@@ -111,7 +110,8 @@ struct IsolationProbe: Sendable {
                 name: "controllers", isAvailable: got == wantedControllers,
                 finding: missing.isEmpty
                     ? "cpu, memory and pids"
-                    : "the host is not permitted to use \(missing). "
+                    : (isEmpty
+                        ? "the host is not permitted to use \(missing). " : otherProcesses(in: own, missing))
                         + (got.contains("memory") ? "" : "It checks memory limits once a second. ")
                         + (got.contains("cpu")
                             ? "" : "It does not slow a launch that has used half of its CPU limit. ")
@@ -119,6 +119,21 @@ struct IsolationProbe: Sendable {
                             ? "" : "It limits the processes of a bundle, and not those of each launch. ")
                         + "To permit this, start it as a systemd service with Delegate=yes")
         ]
+    }
+
+    private static func otherProcesses(in own: ControlGroup, _ missing: String) -> String {
+        let others = own.processes.filter { $0 != ProcessFacts.number }.map(String.init).joined(
+            separator: ", ")
+        return "the host can't use \(missing), because other processes are in its cgroup: \(others). "
+    }
+
+    /// Moves the host to a child of its group, unless it has left it; returns whether no process is left
+    /// there.
+    private static func leave(_ own: ControlGroup) -> Bool {
+        if own.processes == [ProcessFacts.number], let aside = try? own.child("bgtask-host") {
+            try? aside.take(ProcessFacts.number)
+        }
+        return own.processes.isEmpty
     }
 
     /// Tries one isolation with a real process; returns why it does not work, or `nil` if it does.
@@ -203,11 +218,7 @@ struct IsolationProbe: Sendable {
     ///   the attempt did not end by itself.
     private static func code(of attempt: [String], _ runnerPath: String) -> Result<CInt, Finding> {
         do throws(SystemCallError) {
-            let (_, theirs) = try DescriptorSocket.pair()
-            let process = try ProcessSpawn.start(
-                runnerPath, arguments: ["probe"] + attempt,
-                environment: ProcessSpawn.ownEnvironment, passing: theirs
-            ).handle
+            let process = try started(["probe"] + attempt, runnerPath)
             // An attempt takes a few milliseconds. On a very busy machine, a short limit would leave out a
             // layer that works, and every task would then be confined less.
             guard process.waitForEnd(timeoutMilliseconds: 30_000) else {
@@ -219,10 +230,45 @@ struct IsolationProbe: Sendable {
             guard let code = status.code else { return .failure(Finding(text: "a signal ended an attempt")) }
             return .success(CInt(code))
         } catch {
-            // The runner can't be started. This counts as a success here, because the start of the launcher,
-            // which follows, fails with a better message.
-            return .success(0)
+            return .failure(Finding(text: "an attempt could not be started: \(error)"))
         }
+    }
+
+    /// Starts the runner; if the machine has no process or memory for it at the moment, tries again.
+    ///
+    /// A layer that is left out for a passing shortage would be missing until the host ends.
+    private static func started(
+        _ arguments: [String], _ runnerPath: String
+    ) throws(SystemCallError) -> ProcessHandle {
+        try retrying { () throws(SystemCallError) in
+            let (_, theirs) = try DescriptorSocket.pair()
+            return try ProcessSpawn.start(
+                runnerPath, arguments: arguments, environment: ProcessSpawn.ownEnvironment, passing: theirs
+            ).handle
+        }
+    }
+
+    /// Makes an attempt up to ten times while it fails for a shortage, or because another process still
+    /// writes to the program.
+    ///
+    /// - Parameters:
+    ///   - pause: Called before each attempt but the first; waits for 100 ms unless a test replaces it.
+    ///   - attempt: What may fail.
+    /// - Returns: What the attempt returned.
+    /// - Throws: The error of the last attempt.
+    static func retrying<Result>(
+        pause: () -> Void = { BlockingThread.pause(milliseconds: 100) },
+        _ attempt: () throws(SystemCallError) -> Result
+    ) throws(SystemCallError) -> Result {
+        for _ in 1..<10 {
+            do throws(SystemCallError) {
+                return try attempt()
+            } catch {
+                guard error.isShortage || error.isBusyProgram else { throw error }
+                pause()
+            }
+        }
+        return try attempt()
     }
 
     private static func probeNamespaces(_ runnerPath: String) -> IsolationReport.Layer {
@@ -306,7 +352,7 @@ extension SandboxLayer {
     fileprivate var lossWithoutIt: String {
         switch self {
         case .namespaces:
-            "tasks can change the attributes of files that they may read and the host's user owns, and see "
+            "tasks can change the attributes of files that they may read and the host's user owns, and get no "
                 + "shared memory of System V"
         case .networkNamespace: "tasks can read the machine's list of connections in /proc"
         case .user: "tasks run as the user of the host"

@@ -33,10 +33,8 @@ extension LauncherCore {
         // RLIMIT_CORE and RLIMIT_NOFILE.
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         confine(&message, order)
-        // RLIMIT_NPROC counts the processes of a user in a user namespace. The host's user has others, and
-        // the limit does not hold for root.
-        if message.user != nil || (!ProcessFacts.isRoot && sandbox.contains(.namespaces)) {
-            message.limits.append(.init(resource: 6, soft: processLimit, hard: processLimit))
+        if let limit = limitOfProcesses(for: message.user) {
+            message.limits.append(.init(resource: 6, soft: limit, hard: limit))
         }
         do {
             if let group = try groups?.makeForTemplate(for: order.place.user) {
@@ -60,6 +58,17 @@ extension LauncherCore {
         }
     }
 
+    /// The value of RLIMIT_NPROC, which counts the processes of a user in a user namespace.
+    ///
+    /// It is `nil` where it would count others, too, or where launches run as root, for which it does not
+    /// hold.
+    private func limitOfProcesses(for user: UInt32?) -> UInt64? {
+        if user != nil { return processLimit }
+        guard !runsAsRoot, sandbox.contains(.namespaces) else { return nil }
+        // Launches without a cgroup are not cloned, so each has a user namespace of its own.
+        return groups == nil ? min(processLimit, UInt64(GroupPool.processLimit)) : processLimit
+    }
+
     /// Adds the sandbox to the settings of a template.
     private func confine(_ message: inout TemplateMessage, _ order: LaunchOrder) {
         let declaration = order.handler.manifest.sandbox
@@ -72,6 +81,7 @@ extension LauncherCore {
         if message.user == nil { message.sandbox.remove(.user) }
         message.network = declaration.network
         message.subprocesses = declaration.subprocesses
+        message.withoutSharedMemory = groups?.countsMemory != true
         message.observation = reportsCalls ? order.observation : nil
         message.read = order.place.grants.read + runPaths.paths(for: order)
         message.write =

@@ -49,6 +49,9 @@ public final class TaskLauncher: Sendable {
         /// Our choice: a quarter of the numbers of a small machine. It holds where launches have a user of
         /// their own, or a user namespace.
         var processLimit: UInt64 = 8192
+        /// Whether launches run as root, unless their bundles have users; only tests, whose launcher runs as
+        /// another user, set it.
+        var runsAsRoot = ProcessFacts.isRoot
         /// The source of the clocks.
         public var moments: any MomentSource
         /// Called on any thread if an earlier launcher still holds the lock; ``start()`` then waits for it.
@@ -154,6 +157,7 @@ public final class TaskLauncher: Sendable {
             onEvent: onEvent)
         core.storageInterval = configuration.storageInterval
         core.processLimit = configuration.processLimit
+        core.runsAsRoot = configuration.runsAsRoot
         core.replaceLauncher = { [weak self] in self?.replace() }
         core.onEnd = { [weak self] in self?.finish() }
         state.withLock {

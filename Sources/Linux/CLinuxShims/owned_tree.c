@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
+#include <linux/capability.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PLACE = O_PATH | O_NOFOLLOW | O_CLOEXEC };
@@ -23,19 +26,36 @@ static int fail(int file) {
     return -1;
 }
 
-/* Gives an open directory that this process has just created to its owner. */
-static int give_new(int place, uint32_t owner, uint32_t group, unsigned mode) {
-    struct stat status;
-    char path[64];
-    if (fstat(place, &status) != 0)
-        return -1;
-    // The owner of the parent can have put another directory in its place, but none of this user's.
-    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
-        errno = EPERM;
-        return -1;
-    }
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-    return chmod(path, mode) == 0 && fchownat(place, "", owner, group, AT_EMPTY_PATH) == 0 ? 0 : -1;
+/* The capabilities of the calling thread. */
+struct capabilities {
+    struct __user_cap_header_struct header;
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+};
+
+/* Lets the calling thread write to directories of others, as far as it may, which setfsuid has ended. */
+static void override_permissions(struct capabilities now) {
+    now.sets[0].effective |= now.sets[0].permitted & CAP_TO_MASK(CAP_DAC_OVERRIDE);
+    syscall(SYS_capset, &now.header, now.sets);
+}
+
+int lx_make_owned_at(int parent, const char *name, uint32_t owner, uint32_t group, unsigned mode) {
+    uid_t user = geteuid();
+    gid_t own_group = getegid();
+    struct capabilities before = {.header = {.version = _LINUX_CAPABILITY_VERSION_3}};
+    if ((owner == user && group == own_group) || syscall(SYS_capget, &before.header, before.sets) != 0)
+        return mkdirat(parent, name, mode);
+    // The kernel makes the directory for the user whom this thread has for files. It belongs to its owner
+    // from the start: if it were given away later, the owner of the parent could have put one of root's in
+    // its place.
+    setfsgid(group);
+    setfsuid(owner);
+    override_permissions(before);
+    int result = mkdirat(parent, name, mode), code = errno;
+    setfsuid(user);
+    setfsgid(own_group);
+    syscall(SYS_capset, &before.header, before.sets);
+    errno = code;
+    return result;
 }
 
 int lx_make_owned(const char *path, uint32_t owner, uint32_t group, unsigned mode) {
@@ -57,14 +77,9 @@ int lx_make_owned(const char *path, uint32_t owner, uint32_t group, unsigned mod
         path += length;
         int next = openat(place, name, PLACE | O_DIRECTORY);
         if (next < 0 && errno == ENOENT) {
-            int made = mkdirat(place, name, 0700);
-            if (made != 0 && errno != EEXIST)
+            if (lx_make_owned_at(place, name, owner, group, mode) != 0 && errno != EEXIST)
                 return fail(place);
             next = openat(place, name, PLACE | O_DIRECTORY);
-            if (made == 0 && next >= 0 && give_new(next, owner, group, mode) != 0) {
-                fail(next);
-                return fail(place);
-            }
         }
         if (next < 0)
             return fail(place);

@@ -37,8 +37,11 @@ public enum BlockingThread {
 
     /// Blocks the calling thread until the process ends.
     public static func park() -> Never {
-        while true { pause() }
+        while true { _ = Glibc.pause() }
     }
+
+    /// Blocks the calling thread for a time, for an attempt that failed because the machine lacks something.
+    public static func pause(milliseconds: CInt) { _ = poll(nil, 0, milliseconds) }
 
     private final class Start: Sendable {
         let name: String

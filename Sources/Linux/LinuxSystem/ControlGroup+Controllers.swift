@@ -5,6 +5,9 @@ extension ControlGroup {
     /// The controllers that this group can enable for its children.
     public var controllers: Set<String> { words("cgroup.controllers") }
 
+    /// Whether this is the root of all groups, which may contain processes beside groups with controllers.
+    public var isRoot: Bool { !SmallFile.exists(path + "/cgroup.type") }
+
     /// The controllers that are enabled for the children.
     public var delegatedControllers: Set<String> { words("cgroup.subtree_control") }
 

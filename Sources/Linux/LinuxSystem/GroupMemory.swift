@@ -15,10 +15,23 @@ public final class GroupMemory {
     /// The kernel's list of processes at the last look; if the next one is equal, it need not be parsed.
     private var list: [UInt8] = []
     /// The processes in the list, with their open files.
-    private var members: [(process: Int32, statm: KeptFile?)] = []
+    private var members: [Member] = []
     /// How many files of processes were opened so far, for tests.
     private(set) var openCount = 0
     private var buffer = [UInt8](repeating: 0, count: 4096)
+
+    private struct Member {
+        let process: Int32
+        var statm: KeptFile?
+        /// The file and shared pages at the last look at its shared memory.
+        var sharedPages: Int64 = 0
+        var hasSharedMemory = false
+    }
+
+    /// How many file and shared pages a process may get or give back before its shared memory is looked at.
+    ///
+    /// Our choice: 1 MiB with usual pages. The look costs ten times as much as the other numbers.
+    private static let tolerance: Int64 = 256
 
     private final class KeptFile {
         let descriptor: OwnedDescriptor
@@ -44,7 +57,8 @@ public final class GroupMemory {
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_CLOEXEC) })
     }
 
-    /// Resident memory in bytes, without pages that are shared with other processes or with files.
+    /// Resident memory in bytes, without pages that are shared with other processes or with files, except for
+    /// shared memory above 1 MiB.
     ///
     /// - Returns: The sum over all processes; 0 for a group that is empty or does not exist any more.
     public func residentBytes() -> Int64 {
@@ -52,11 +66,12 @@ public final class GroupMemory {
         if mayGrow || list.isEmpty { lookForMembers() }
         var pages: Int64 = 0
         for index in members.indices {
-            let (process, statm) = members[index]
-            guard let file = statm ?? openFile(of: process) else { continue }
+            let member = members[index]
+            guard let file = member.statm ?? openFile(of: member.process) else { continue }
             let count = pread(file.descriptor.rawValue, &buffer, buffer.count, 0)
             if count > 0 {
-                pages += Self.residentPages(buffer[..<count])
+                let (own, shared) = Self.residentPages(buffer[..<count])
+                pages += own + sharedMemory(ofMember: index, shared) / page
             } else {
                 // The process has ended. Another process may get its number, so the next call reads the list
                 // again.
@@ -65,6 +80,16 @@ public final class GroupMemory {
             }
         }
         return pages * page
+    }
+
+    /// The shared memory of a member with this number of file and shared pages.
+    private func sharedMemory(ofMember index: Int, _ shared: Int64) -> Int64 {
+        let member = members[index]
+        guard member.hasSharedMemory || abs(shared - member.sharedPages) > Self.tolerance else { return 0 }
+        let bytes = ProcessUsage.sharedMemoryBytes(of: member.process)
+        members[index].sharedPages = shared
+        members[index].hasSharedMemory = bytes > 1 << 20
+        return bytes > 1 << 20 ? bytes : 0
     }
 
     private func openFile(of process: Int32) -> KeptFile? {
@@ -89,19 +114,21 @@ public final class GroupMemory {
         }
         if list.elementsEqual(buffer[..<length]) { return }
         list = Array(buffer[..<length])
-        let kept = Dictionary(members.map { ($0.process, $0.statm) }, uniquingKeysWith: { first, _ in first })
+        let kept = Dictionary(members.map { ($0.process, $0) }, uniquingKeysWith: { first, _ in first })
         members = []
         for number in list.split(separator: UInt8(ascii: "\n")) {
             guard let process = Int32(String(decoding: number, as: UTF8.self)) else { continue }
+            var member = kept[process] ?? Member(process: process)
             let isKept = members.count < Self.mostKept
-            members.append((process, isKept ? (kept[process] ?? nil) ?? openFile(of: process) : nil))
+            member.statm = isKept ? member.statm ?? openFile(of: process) : nil
+            members.append(member)
         }
     }
 
-    /// The second number of `statm` minus the third.
+    /// The second number of `statm` minus the third, and the third.
     ///
-    /// This leaves out file and shared pages, because a clone shares most pages with its template.
-    private static func residentPages(_ text: ArraySlice<UInt8>) -> Int64 {
+    /// The third number is of file and shared pages: a clone shares most pages with its template.
+    private static func residentPages(_ text: ArraySlice<UInt8>) -> (own: Int64, shared: Int64) {
         var numbers: [Int64] = [0]
         for byte in text {
             if byte == UInt8(ascii: " ") {
@@ -111,6 +138,6 @@ public final class GroupMemory {
                 numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int64(byte - UInt8(ascii: "0"))
             }
         }
-        return numbers.count == 3 ? max(0, numbers[1] - numbers[2]) : 0
+        return numbers.count == 3 ? (max(0, numbers[1] - numbers[2]), numbers[2]) : (0, 0)
     }
 }

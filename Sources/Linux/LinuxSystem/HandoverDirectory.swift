@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 
 /// The directory in a bundle's data directory through which the host and the bundle exchange the files of
@@ -29,9 +30,8 @@ public struct HandoverDirectory: ~Copyable {
         let number = parent.rawValue
         var status = stat()
         try retryingOnInterrupt("fstat", data) { fstat(number, &status) }
-        if mkdirat(number, Self.name, 0o700) == 0, geteuid() == 0 {
-            _ = fchownat(number, Self.name, status.st_uid, status.st_gid, AT_SYMLINK_NOFOLLOW)
-        }
+        // If it exists, or can't be made, the next call says so.
+        _ = lx_make_owned_at(number, Self.name, status.st_uid, status.st_gid, 0o700)
         let opened = try retryingOnInterrupt("open", place) {
             openat(number, Self.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         }

@@ -5,7 +5,7 @@ public enum ProcessUsage {
     /// The resident memory of processes, in bytes.
     ///
     /// Processes that have ended count as 0. Pages that are shared with other processes or with files do not
-    /// count.
+    /// count, except for shared memory.
     public static func residentBytes(of processes: [Int32]) -> Int64 {
         let page = Int64(sysconf(CInt(_SC_PAGESIZE)))
         return processes.reduce(0) { sum, pid in
@@ -15,8 +15,27 @@ public enum ProcessUsage {
                 return sum
             }
             // File and shared pages do not count, because a clone shares most pages with its template.
-            return sum + max(0, resident - shared) * page
+            return sum + max(0, resident - shared) * page + sharedMemoryBytes(of: pid)
         }
+    }
+
+    /// The shared memory of a process that is in no file of a disk, in bytes: anonymous mappings, memory
+    /// files and segments of System V.
+    ///
+    /// Each process counts its part of a page that several processes use, where this process may read that,
+    /// and else the whole page. 0 for a process that has ended.
+    static func sharedMemoryBytes(of pid: Int32) -> Int64 {
+        let mapped = kibibytes("RssShmem:", in: "/proc/\(pid)/status") ?? 0
+        // The kernel walks through all pages of the process to find its part.
+        guard mapped > 1024 else { return mapped << 10 }
+        return (kibibytes("Pss_Shmem:", in: "/proc/\(pid)/smaps_rollup") ?? mapped) << 10
+    }
+
+    private static func kibibytes(_ name: String, in path: String) -> Int64? {
+        guard let text = try? SmallFile.read(path),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })
+        else { return nil }
+        return line.dropFirst(name.count).split { $0 == " " || $0 == "\t" }.first.flatMap { Int64($0) }
     }
 
     /// The descendants of a process, from its lists of children; cheaper than ``processes(below:)``, but

@@ -27,6 +27,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// the same call can succeed later.
     public var isShortage: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT].contains(code) }
 
+    /// Whether a process that writes to a program keeps others from executing it (`ETXTBSY`).
+    public var isBusyProgram: Bool { code == ETXTBSY }
+
     /// Whether a wait on a socket took longer than its limit.
     public var isTimeout: Bool { code == EAGAIN || code == EWOULDBLOCK }
 

@@ -223,14 +223,22 @@ bool isolation_prepare_no_fork(void) {
                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0) == 0 &&
                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
-    int file = done ? memfd_create("no-fork", MFD_CLOEXEC) : -1;
-    size_t length = 0;
-    if (file >= 0 && seccomp_export_bpf(filter, file) == 0)
-        no_fork_filter.filter = read_all(file, &length);
-    if (file >= 0)
-        close(file);
+    // A pipe holds 64 KiB, and the filter has less than 1 KiB. The sandbox can forbid memfd_create.
+    int ends[2] = {-1, -1};
+    ssize_t length = 0;
+    static struct sock_filter instructions[128];
+    if (done && pipe2(ends, O_CLOEXEC) == 0 && seccomp_export_bpf(filter, ends[1]) == 0)
+        length = read(ends[0], instructions, sizeof(instructions));
+    if (ends[0] >= 0) {
+        close(ends[0]);
+        close(ends[1]);
+    }
     seccomp_release(filter);
-    no_fork_filter.len = (unsigned short)(length / sizeof(struct sock_filter));
+    // A filter that fills the buffer was cut.
+    if (length <= 0 || length >= (ssize_t)sizeof(instructions))
+        return false;
+    no_fork_filter.filter = instructions;
+    no_fork_filter.len = (unsigned short)((size_t)length / sizeof(struct sock_filter));
     return no_fork_filter.len > 0;
 }
 

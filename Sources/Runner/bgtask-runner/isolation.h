@@ -33,7 +33,7 @@ struct settings {
 };
 
 /** Isolates the calling process as a template, except for the layers that forbid to execute a program. Must
- * be  called before exec. If a step fails, returns false with a sentence in `finding`; the process must then
+ * be called before exec. If a step fails, returns false with a sentence in `finding`; the process must then
  * end. */
 bool isolation_enter_template(const struct settings *settings, char *finding, size_t size);
 

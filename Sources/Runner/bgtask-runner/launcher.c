@@ -115,7 +115,7 @@ static int shorter(int one, int other) {
 
 static int loop_timeout(const struct launcher *launcher) {
     int timeout = shorter(shorter(launches_timeout(launcher), templates_timeout(launcher)),
-                          observers_timeout(launcher));
+                          shorter(observers_timeout(launcher), templates_watch_timeout(launcher)));
     if (!launcher->draining)
         return timeout;
     int64_t left = (launcher->drain_deadline - now_nanoseconds()) / 1000000 + 1;
@@ -162,6 +162,7 @@ static int run(struct launcher *launcher, int signals) {
             templates_read(launcher, template);
         reap(launcher, signals);
         templates_kill_overdue(launcher);
+        templates_watch(launcher);
         if (!launcher->draining && (sources[1].revents & POLLOUT) != 0 && !outbox_flush(&launcher->outbox))
             drain(launcher);
         if (!launcher->draining && (sources[1].revents & ~POLLOUT) != 0)

@@ -43,6 +43,7 @@ struct template {
     int socket;      /**< The socket for the packets in template.h; -1 once closed. */
     int status_pipe; /**< The read end of its PID namespace's status pipe; -1 if none. */
     bool answered, cloneable, retired;
+    bool has_child;         /**< Whether it had one, which a clone for a launch is not. */
     bool has_sent_listener; /**< Whether the first packet has arrived. */
     unsigned awaited;       /**< The number of clone requests without an answer. */
     int64_t deadline; /**< When it is killed unless it answers or ends, on CLOCK_MONOTONIC; 0 for never. */
@@ -110,14 +111,15 @@ struct launcher {
     bool draining;
     bool look_for_strays; /**< Whether children may exist that left their group; see launches_kill_strays. */
     int64_t drain_deadline;
+    int64_t next_look; /**< When the children of templates are looked at next; 0 without templates. */
 };
 
 /** Runs `bgtask-runner launcher [--lock FILE]`; descriptor 3 is the socket to the host. Returns the exit
  *  status. */
 int launcher_main(const char *lock_path);
 
-/* The files below are in layers; each calls only functions of later ones: launcher, starting, spawning and
- * preparing, templates, standbys, launches, observing, observed, orphans, groups, reports. */
+/* The files below are in layers; each calls only functions of later ones: launcher, watching, starting,
+ * spawning and preparing, templates, standbys, launches, observing, observed, orphans, groups, reports. */
 
 /* launcher_reports.c */
 
@@ -144,6 +146,11 @@ void templates_retire(struct launcher *launcher, struct template *template);
 void templates_kill(struct template *template);
 /** Kills the templates that have not answered or ended in time; the launches that wait for them then fail. */
 void templates_kill_overdue(struct launcher *launcher);
+/** Every 10 s, kills the templates that have a child, and children of this process that are in no known
+ * group. */
+void templates_watch(struct launcher *launcher);
+/** Milliseconds until templates_watch must be called again; -1 for never. */
+int templates_watch_timeout(const struct launcher *launcher);
 /** Milliseconds until templates_kill_overdue must be called again; -1 for never. */
 int templates_timeout(const struct launcher *launcher);
 /** Closes the descriptors of a template that is in no list, and frees it. */
@@ -183,7 +190,7 @@ void launches_spawn(struct launcher *launcher, struct body body);
 /* launcher_launches.c */
 
 /** Handles the result of a clone: the pid and pidfd of the launch's task, or 0, the reason for the failure
- * and  its error number. */
+ * and its error number. */
 void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
                      const char *finding, int code);
 struct launch *launches_find(struct launcher *launcher, uint64_t id);
@@ -208,7 +215,7 @@ void observers_add(struct launcher *launcher, struct template *template, uint64_
 /** The descriptor to poll for POLLIN; -1 if it must not be polled now. */
 int observers_descriptor(const struct observer *observer);
 /** Answers the calls that have been reported; `revents` is what poll returned for the descriptor. May free
- * the  observer. */
+ * the observer. */
 void observers_read(struct launcher *launcher, struct observer *observer, short revents);
 /** Milliseconds until a paused observer continues; -1 if there is none. */
 int observers_timeout(const struct launcher *launcher);

@@ -18,7 +18,10 @@
 #include <unistd.h>
 
 /* How many different calls of a launch are recorded. */
-enum { REFUSED_PER_LAUNCH = 64, WATCHED_PER_LAUNCH = 1024 };
+enum { REFUSED_PER_LAUNCH = 192, WATCHED_PER_LAUNCH = 1024 };
+/* How many subjects a refused call has in the list: a task could otherwise fill it with one call, such as
+ * socket, and then make others. Further subjects count together. */
+enum { SUBJECTS_PER_CALL = 16 };
 /* The longest path that is recorded, with its NUL. */
 enum { SUBJECT_MAX = 1024 };
 
@@ -164,17 +167,36 @@ static const char *use_of(uint64_t flags) {
 
 /* MARK: The record */
 
+static struct observed *find_observed(const struct launch *launch, bool refused, const char *call,
+                                      const char *subject, const char *use) {
+    struct observed *seen = launch->observed;
+    while (seen != NULL &&
+           (seen->refused != refused || strcmp(seen->call, call) != 0 || strcmp(seen->use, use) != 0 ||
+            strcmp(seen->subject != NULL ? seen->subject : "", subject) != 0))
+        seen = seen->next;
+    return seen;
+}
+
+static bool has_all_subjects(const struct launch *launch, const char *call) {
+    unsigned count = 0;
+    for (const struct observed *seen = launch->observed; seen != NULL; seen = seen->next)
+        count += strcmp(seen->call, call) == 0;
+    return count >= SUBJECTS_PER_CALL;
+}
+
 static void record(struct launch *launch, bool watched, bool refused, const char *call, const char *subject,
                    const char *use) {
-    for (struct observed *seen = launch->observed; seen != NULL; seen = seen->next)
-        if (seen->refused == refused && strcmp(seen->call, call) == 0 && strcmp(seen->use, use) == 0 &&
-            strcmp(seen->subject != NULL ? seen->subject : "", subject) == 0) {
-            seen->count++;
-            return;
-        }
-    struct observed *seen = launch->observed_count < (watched ? WATCHED_PER_LAUNCH : REFUSED_PER_LAUNCH)
-                                ? calloc(1, sizeof(*seen))
-                                : NULL;
+    struct observed *seen = find_observed(launch, refused, call, subject, use);
+    if (seen == NULL && !watched && has_all_subjects(launch, call)) {
+        subject = "";
+        seen = find_observed(launch, refused, call, subject, use);
+    }
+    if (seen != NULL) {
+        seen->count++;
+        return;
+    }
+    if (launch->observed_count < (watched ? WATCHED_PER_LAUNCH : REFUSED_PER_LAUNCH))
+        seen = calloc(1, sizeof(*seen));
     if (seen == NULL) {
         launch->unlisted++;
         return;

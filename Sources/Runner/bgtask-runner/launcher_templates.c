@@ -268,7 +268,11 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
  * not expected. */
 static void ended(struct launcher *launcher, struct template *template, int wait_status) {
     char finding[128];
-    if (WIFSIGNALED(wait_status))
+    if (template->has_child)
+        snprintf(
+            finding, sizeof(finding),
+            "the process that loads the plugin had started a process: a constructor left code that does");
+    else if (WIFSIGNALED(wait_status))
         snprintf(finding, sizeof(finding), "signal %d ended the process that loads the plugin",
                  WTERMSIG(wait_status));
     else
@@ -297,6 +301,7 @@ static void ended(struct launcher *launcher, struct template *template, int wait
     if (lost && template->isolation != ISOLATION_CGROUP)
         launches_kill_orphans(launcher);
     kill_group(launcher, template);
+    launcher->look_for_strays = true; // its children are now ours, and can be in other groups
 }
 
 void templates_reap(struct launcher *launcher) {

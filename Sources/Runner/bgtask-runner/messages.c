@@ -54,7 +54,7 @@ static const struct message_rule rules[] = {
     // Host to launcher
     {MESSAGE_TEMPLATE, {U64_REQUIRED(1), TEXT(2, 0), TEXT_REQUIRED(3, 0), TEXTS(4), BODIES(5), TEXT_REQUIRED(6, 0),
                         TEXT(7, 0), I64(8), TEXT(9, 0), FLAG(10), FLAG(11), TEXTS(12), TEXTS(13), TEXTS(14), TEXTS(15),
-                        TEXT(16, 0), BYTES(17, 0), FLAG(18), TEXT(19, 0), U64(20)}},
+                        TEXT(16, 0), BYTES(17, 0), FLAG(18), TEXT(19, 0), U64(20), FLAG(21)}},
     {MESSAGE_SPAWN, {U64_REQUIRED(1), U64_REQUIRED(2), TEXT(3, 0), FLAG(4), FLAG(5), U64(6), BYTES(7, 0)}},
     {MESSAGE_KILL, {U64_REQUIRED(1)}},
     {MESSAGE_RETIRE, {U64_REQUIRED(1)}},

@@ -156,13 +156,12 @@ static bool write_file(const char *path, const char *text) {
     return written == (ssize_t)strlen(text);
 }
 
-/* Maps the user and the group to the same ids in the new user namespace. */
-bool process_map_user(uid_t user, gid_t group) {
+bool process_map(uid_t user, uid_t outside, gid_t group, gid_t group_outside) {
     char map[64];
-    snprintf(map, sizeof(map), "%u %u 1", user, user);
+    snprintf(map, sizeof(map), "%u %u 1", user, outside);
     if (!write_file("/proc/self/uid_map", map) || !write_file("/proc/self/setgroups", "deny"))
         return false;
-    snprintf(map, sizeof(map), "%u %u 1", group, group);
+    snprintf(map, sizeof(map), "%u %u 1", group, group_outside);
     return write_file("/proc/self/gid_map", map);
 }
 
@@ -204,7 +203,9 @@ static _Noreturn void keep_namespace(pid_t handler, int status) {
 bool process_become_init(int status, bool maps_user) {
     // Until the ids are mapped, geteuid returns that of "nobody". The auxiliary vector still has the ids from
     // the last exec.
-    if (maps_user && !process_map_user((uid_t)getauxval(AT_EUID), (gid_t)getauxval(AT_EGID)))
+    uid_t user = (uid_t)getauxval(AT_EUID);
+    gid_t group = (gid_t)getauxval(AT_EGID);
+    if (maps_user && !process_map(user, user, group, group))
         return false;
     // Mount a new /proc, because libdispatch looks up its threads there and traps if it cannot find them.
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||

@@ -39,9 +39,9 @@ struct namespace_status {
  *  map its ids in a new user namespace. */
 bool process_become_init(int status, bool maps_user);
 
-/** Maps the user and the group to the same ids in the user namespace that this process has just entered. On
- *  failure, returns false and sets errno. */
-bool process_map_user(uid_t user, gid_t group);
+/** Gives this process, which has just entered a user namespace, a user and a group in it; outside, they are
+ *  `outside` and `group_outside`. On failure, returns false and sets errno. */
+bool process_map(uid_t user, uid_t outside, gid_t group, gid_t group_outside);
 
 /** Whether the kernel, and the filter of a container, permit clone3. */
 bool process_has_clone3(void);

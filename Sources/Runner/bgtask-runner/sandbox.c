@@ -95,6 +95,9 @@ bool sandbox_parse(struct sandbox *sandbox, struct body body) {
             sandbox->user = (uint32_t)value_number(value);
             done = sandbox->user != 0 && sandbox->user == value_number(value);
             break;
+        case 21:
+            sandbox->without_shared_memory = value_number(value) != 0;
+            break;
         default:
             break;
         }

@@ -35,9 +35,12 @@ struct sandbox {
     uint16_t *ports; /**< For NETWORK_CONNECT. */
     size_t port_count;
     bool subprocesses;
+    /** Whether memory that no limit of a launch would count is refused: the host measures the memory of
+     * processes, and not the kernel that of a cgroup. */
+    bool without_shared_memory;
     uint32_t user; /**< For LAYER_USER: the number of the bundle's user, and of its group; never 0. */
     /** Which calls are reported to the launcher: none, those that the filter refuses, or also those that use
-     * a file,  a program or a connection. */
+     * a file, a program or a connection. */
     enum { OBSERVE_NONE, OBSERVE_REFUSED, OBSERVE_ALL } observe;
     int listener;  /**< After sandbox_restrict: the descriptor for the launcher; -1 if there is none. */
     char *library; /**< The library to load; NULL for a call program. */
@@ -50,7 +53,7 @@ struct sandbox_answer {
 };
 
 /** Whether the processes run as the bundle's own user, who may write only to the cgroups that the host made
- * for  this bundle. */
+ * for this bundle. */
 static inline bool sandbox_has_user(const struct sandbox *sandbox) {
     return (sandbox->layers & LAYER_USER) != 0;
 }
@@ -68,8 +71,11 @@ void sandbox_free(struct sandbox *sandbox);
 
 /** Enters the namespaces. All file systems become read-only there, except for the paths of `write`. */
 bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size);
+/** Whether the processes are in an IPC namespace whose limits hold: System V IPC can then neither outlive the
+ * launch that made it, nor use much memory. */
+bool sandbox_ipc_is_limited(const struct sandbox *sandbox);
 /** Gives up all capabilities, for this process and for the programs that it executes, and becomes the user of
- * the  bundle. The kernel then forgets the signal for the death of the parent (PR_SET_PDEATHSIG). */
+ * the bundle. The kernel then forgets the signal for the death of the parent (PR_SET_PDEATHSIG). */
 bool sandbox_drop_privileges(const struct sandbox *sandbox, char *finding, size_t size);
 /** Restricts files, ports and signals. Programs can be executed afterwards only with `subprocesses`. */
 bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t size);
@@ -90,12 +96,12 @@ bool sandbox_restrict(struct sandbox *sandbox, char *finding, size_t size);
 /** Remembers the sandbox of this process for the functions below; its lists must stay. */
 void sandbox_remember(const struct sandbox *sandbox);
 /** Lets this process, and those that it starts, signal only each other, and not its template or the
- * template's  other tasks. It must have one thread, because threads in scopes of their own could not signal
- * each other's  children. If it fails, returns false and sets errno. */
+ * template's other tasks. It must have one thread, because threads in scopes of their own could not signal
+ * each other's children. If it fails, returns false and sets errno. */
 bool sandbox_enter_scope(void);
 /** Prepares the restriction of a launch: of the temporary directories of its bundle, it may change only its
- * own.  `*ruleset` is for sandbox_enter_launch; -1 if no restriction is needed. If it fails, returns false
- * with a  sentence in `finding`. */
+ * own. `*ruleset` is for sandbox_enter_launch; -1 if no restriction is needed. If it fails, returns false
+ * with a sentence in `finding`. */
 bool sandbox_prepare_launch(const char *temporary, int *ruleset, char *finding, size_t size);
 /** Restricts the calling thread, and the threads that it starts later. On failure, returns false. */
 bool sandbox_enter_launch(int ruleset);

@@ -7,6 +7,7 @@
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -104,6 +105,32 @@ static bool refuse_others(struct filter filter) {
            REFUSE_IF(filter, EPERM, SCMP_SYS(setpriority), when(1, SCMP_CMP_NE, 0, 0)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(ioprio_set), when(0, SCMP_CMP_NE, 1, 0)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(ioprio_set), when(1, SCMP_CMP_NE, 0, 0));
+}
+
+/* MARK: Memory */
+
+/* Shared memory, message queues and semaphores of System V. */
+static const int ipc_calls[] = {SCMP_SYS(shmget),     SCMP_SYS(shmat),  SCMP_SYS(shmctl), SCMP_SYS(msgget),
+                                SCMP_SYS(msgsnd),     SCMP_SYS(msgrcv), SCMP_SYS(msgctl), SCMP_SYS(semget),
+                                SCMP_SYS(semtimedop), SCMP_SYS(semop),  SCMP_SYS(semctl)};
+/* memfd_create and memfd_secret, whose name not every libseccomp knows: memory that exists without being
+ * mapped. */
+static const int memory_calls[] = {SCMP_SYS(memfd_create), 447};
+
+static bool refuse_uncounted_memory(struct filter filter, const struct sandbox *sandbox) {
+    size_t count = sizeof(ipc_calls) / sizeof(int);
+    if (!sandbox_ipc_is_limited(sandbox) && !refuse_all(filter, ENOSYS, ipc_calls, count))
+        return false;
+    count = sizeof(memory_calls) / sizeof(int);
+    return !sandbox->without_shared_memory || refuse_all(filter, ENOSYS, memory_calls, count);
+}
+
+/* Refuses anonymous shared memory to a task that has no other process to share it with. Its pages need not be
+ * mapped, so the memory of the process does not show all of them. */
+static bool refuse_shared_mappings(struct filter filter, const struct sandbox *sandbox) {
+    enum { ANONYMOUS = MAP_SHARED | MAP_ANONYMOUS };
+    return !sandbox->without_shared_memory || sandbox->subprocesses ||
+           REFUSE_IF(filter, ENOMEM, SCMP_SYS(mmap), when(3, SCMP_CMP_MASKED_EQ, ANONYMOUS, ANONYMOUS));
 }
 
 /* MARK: Sockets */
@@ -264,7 +291,7 @@ struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call) {
     else if (CONTAINS(network_calls, call))
         answer.code = EACCES;
     else if (call == SCMP_SYS(io_uring_setup) || call == SCMP_SYS(io_uring_enter) ||
-             call == SCMP_SYS(io_uring_register))
+             call == SCMP_SYS(io_uring_register) || CONTAINS(ipc_calls, call) || CONTAINS(memory_calls, call))
         answer.code = ENOSYS;
     static char name[64]; // the launcher has one thread
     char *known = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call);
@@ -294,7 +321,7 @@ static bool watch(struct filter filter, const struct sandbox *sandbox) {
 /* The calls whose refusals are reported if the launcher gets reports. */
 static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) {
     if (!refuse_never_needed(filter) || !refuse_namespaces(filter) || !refuse_others(filter) ||
-        !refuse_sockets(filter, sandbox))
+        !refuse_uncounted_memory(filter, sandbox) || !refuse_sockets(filter, sandbox))
         return false;
     if (!sandbox->subprocesses &&
         !REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork)))
@@ -310,7 +337,8 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
 /* The calls whose refusals are not reported. A learning launch reports the same calls whatever their
  * arguments are, and libseccomp would keep only those rules, so these are in a filter of their own. */
 static bool refuse_silently(struct filter filter, const struct sandbox *sandbox) {
-    return refuse_set_id(filter) && ((sandbox->layers & LAYER_NAMESPACES) || refuse_attributes(filter));
+    return refuse_set_id(filter) && refuse_shared_mappings(filter, sandbox) &&
+           ((sandbox->layers & LAYER_NAMESPACES) || refuse_attributes(filter));
 }
 
 static bool new_filter(struct filter *filter, bool reports) {

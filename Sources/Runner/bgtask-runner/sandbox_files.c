@@ -55,7 +55,9 @@ static const char *const libraries[] = {"/lib",       "/lib32",         "/lib64"
                                         "/usr/lib",   "/usr/lib32",     "/usr/lib64",       "/usr/libx32",
                                         "/usr/share", "/usr/local/lib", "/usr/local/share", NULL};
 /* What the C library and the language runtimes read. libdispatch ends a process that can't read its threads
- * in /proc, and the secrets of other processes there are closed by ptrace's rules. */
+ * in /proc, and the secrets of other processes there are closed by ptrace's rules. A process that could also
+ * write to
+ * /dev/zero could map shared memory with it, which no limit counts. */
 static const char *const usual[] = {"/proc",
                                     "/sys/devices/system/cpu",
                                     "/sys/kernel/mm/transparent_hugepage",
@@ -66,6 +68,7 @@ static const char *const usual[] = {"/proc",
                                     "/etc/nsswitch.conf",
                                     "/etc/locale.alias",
                                     "/etc/os-release",
+                                    "/dev/zero",
                                     NULL};
 static const char *const for_network[] = {"/etc/resolv.conf",     "/run/systemd/resolve",
                                           "/etc/hosts",           "/etc/host.conf",
@@ -76,8 +79,7 @@ static const char *const for_network[] = {"/etc/resolv.conf",     "/run/systemd/
                                           "/etc/crypto-policies", NULL};
 static const char *const programs[] = {"/bin",           "/sbin",           "/usr/bin",     "/usr/sbin",
                                        "/usr/local/bin", "/usr/local/sbin", "/usr/libexec", NULL};
-static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
-                                      "/dev/random", "/dev/urandom", NULL};
+static const char *const devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom", NULL};
 
 /* MARK: Rules */
 

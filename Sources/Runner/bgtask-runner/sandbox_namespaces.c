@@ -55,37 +55,67 @@ static bool make_read_only(const struct sandbox *sandbox, char *finding, size_t 
     return true;
 }
 
-static void set_kernel(const char *path, const char *value) {
+static bool set_kernel(const char *path, const char *value) {
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
-        return;
+        return false;
     ssize_t written = write(file, value, strlen(value));
-    (void)written;
     close(file);
+    return written == (ssize_t)strlen(value);
 }
 
+/* The file that says whether limit_ipc could set the namespace; it comes last there. */
+static const char *const last_limit = "/proc/sys/kernel/shm_rmid_forced";
+
 /* Limits what the launches of a bundle can leave in its IPC namespace, because no limit of a launch counts
- * it: the kernel removes shared memory that no process uses any more, and permits 64 message queues (1 MiB in
- * all). Only the namespace of a host that runs as root can be set so; where it can't, these rules do not
- * hold. */
-static void limit_ipc(void) {
-    set_kernel("/proc/sys/kernel/shm_rmid_forced", "1");
-    set_kernel("/proc/sys/kernel/msgmni", "64");
+ * it: 64 message queues (1 MiB in all), 32,000 semaphores (2 MiB), and shared memory of 64 MiB, which the
+ * kernel removes when no process uses it any more. Where the namespace can't be set so, the filter refuses
+ * System V IPC. */
+static bool limit_ipc(void) {
+    return set_kernel("/proc/sys/kernel/msgmni", "64") &&
+           set_kernel("/proc/sys/kernel/sem", "250 32000 32 128") &&
+           set_kernel("/proc/sys/kernel/shmall", "16384") && set_kernel(last_limit, "1");
+}
+
+bool sandbox_ipc_is_limited(const struct sandbox *sandbox) {
+    char value = '0';
+    int file = sandbox->layers & LAYER_NAMESPACES ? open(last_limit, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0)
+        return false;
+    bool is_limited = read(file, &value, 1) == 1 && value == '1';
+    close(file);
+    return is_limited;
+}
+
+/* Enters a user namespace, and an IPC namespace with limits. Only user 0 of the user namespace may set them,
+ * so this process is that user until it enters another one, in which it has its own number again. A kernel
+ * that does not permit it (before Linux 6.10) leaves the limits as they are. */
+static bool enter_ipc_of_user(uid_t user, gid_t group) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) != 0 || !process_map(0, user, 0, group))
+        return false;
+    limit_ipc();
+    return true;
 }
 
 bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size) {
     if (!(sandbox->layers & (LAYER_NAMESPACES | LAYER_NETWORK_NAMESPACE)))
         return true;
-    int flags = geteuid() == 0 ? 0 : CLONE_NEWUSER;
+    bool is_root = geteuid() == 0;
+    int flags = is_root ? CLONE_NEWIPC : CLONE_NEWUSER;
     if (sandbox->layers & LAYER_NAMESPACES)
-        flags |= CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+        flags |= CLONE_NEWNS | CLONE_NEWUTS;
+    else
+        flags &= ~CLONE_NEWIPC;
     if ((sandbox->layers & LAYER_NETWORK_NAMESPACE) && sandbox->network == NETWORK_NONE)
         flags |= CLONE_NEWNET;
     uid_t user = geteuid();
     gid_t group = getegid();
+    bool is_nested = !is_root && (sandbox->layers & LAYER_NAMESPACES);
+    if (is_nested && !enter_ipc_of_user(user, group))
+        return sandbox_refused("unshare of the IPC namespace", finding, size);
     if (unshare(flags) != 0)
         return sandbox_refused("unshare of namespaces", finding, size);
-    if ((flags & CLONE_NEWUSER) && !process_map_user(user, group))
+    if (!is_root && !process_map(user, is_nested ? 0 : user, group, is_nested ? 0 : group))
         return sandbox_refused("the user namespace", finding, size);
     if (flags & CLONE_NEWIPC)
         limit_ipc();

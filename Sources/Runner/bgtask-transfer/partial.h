@@ -15,7 +15,7 @@
 /** Remembers the boot of the machine; call it before the sandbox applies. */
 void partial_learn_boot(void);
 /** Opens the directory and what an earlier attempt left. `*finished` becomes the size of the complete file,
- * if  there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
+ * if there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished);
 /** Whether an earlier attempt received all bytes, but was killed before it finished the file. */
 bool partial_is_complete(const struct partial *partial);

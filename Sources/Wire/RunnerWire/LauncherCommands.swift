@@ -8,7 +8,8 @@ public struct TemplateMessage: WireMessage {
         .repeated(5, .bytes), .required(6, .text), .optional(7, .text), .optional(8, .i64),
         .optional(9, .text), .optional(10, .flag), .optional(11, .flag), .repeated(12, .text),
         .repeated(13, .text), .repeated(14, .text), .repeated(15, .text), .optional(16, .text),
-        .optional(17, .bytes), .optional(18, .flag), .optional(19, .text), .optional(20, .u64))
+        .optional(17, .bytes), .optional(18, .flag), .optional(19, .text), .optional(20, .u64),
+        .optional(21, .flag))
     /// The number by which later messages refer to the template.
     public var template: UInt64
     /// The absolute real path of the library; `nil` for a `call:`, which loads libraries itself.
@@ -51,6 +52,8 @@ public struct TemplateMessage: WireMessage {
     public var observation: CallObservation?
     /// The number of the user and group of the tasks, for the layer ``SandboxLayer/user``; never 0.
     public var user: UInt32?
+    /// Whether memory that the host can't count is refused, because no kernel counts it for the host.
+    public var withoutSharedMemory = false
 
     /// The arguments of one `setrlimit` call.
     public struct ResourceLimit: Sendable, Equatable {
@@ -130,6 +133,7 @@ public struct TemplateMessage: WireMessage {
             }
             self.user = user
         }
+        withoutSharedMemory = values[21]
     }
 
     private static func network(_ word: String?, ports: [UInt8]) throws(WireError) -> NetworkGrant? {
@@ -171,6 +175,7 @@ public struct TemplateMessage: WireMessage {
         fields.write(18, ifTrue: subprocesses)
         fields.write(19, observation?.rawValue)
         fields.write(20, user.map(UInt64.init))
+        fields.write(21, ifTrue: withoutSharedMemory)
     }
 }
 

@@ -49,6 +49,9 @@ int lx_remove_tree(const char *path);
 /** Creates the directories of an absolute path that are missing, each with this owner, group and mode.
  * Follows no link: the path must have none. */
 int lx_make_owned(const char *path, uint32_t owner, uint32_t group, unsigned mode);
+/** Creates one directory with this owner, group and mode in an open one. If it fails, returns -1 and sets
+ * errno. */
+int lx_make_owned_at(int parent, const char *name, uint32_t owner, uint32_t group, unsigned mode);
 
 /** Makes a user the owner of a directory and of its contents, as far as they belong to the calling user or to
  * one of the users `low` through `high`. Does not follow links, enter other mounts, or change files with

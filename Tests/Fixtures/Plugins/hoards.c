@@ -1,0 +1,66 @@
+/* Asks for memory that the pages of its process would not show, and reports what it got. With the label
+ * "shares", it fills shared memory until it is ended. */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MEBIBYTE = 1 << 20, LARGE = 128 * MEBIBYTE };
+
+static char got[256];
+
+static void note(int has_succeeded, const char *name) {
+    if (has_succeeded)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", got[0] != 0 ? " " : "", name);
+}
+
+static void *map(size_t size, int flags, int file) {
+    return mmap(NULL, size, PROT_READ | PROT_WRITE, flags, file, 0);
+}
+
+static void hoard(void) {
+    note(syscall(SYS_memfd_create, "hoard", 0) >= 0, "memfd");
+    note(syscall(447, 0) >= 0, "memfd_secret");
+    note(map(LARGE, MAP_SHARED | MAP_ANONYMOUS, -1) != MAP_FAILED, "anonymous");
+    int zero = open("/dev/zero", O_RDWR);
+    note(zero >= 0 && map(LARGE, MAP_SHARED, zero) != MAP_FAILED, "zero");
+    note(shmget(IPC_PRIVATE, LARGE, 0600) >= 0, "segment");
+    int queues = 0, sets = 0;
+    while (queues < 100 && msgget(IPC_PRIVATE, 0600) >= 0)
+        queues++;
+    note(queues == 100, "queues");
+    while (sets < 4 && semget(IPC_PRIVATE, 20000, 0600) >= 0)
+        sets++;
+    note(sets == 4, "semaphores");
+}
+
+static void share(bgtask_task *task, const bgtask_host *host) {
+    for (int i = 0; i < 100; i++) {
+        char *memory = map(8 * MEBIBYTE, MAP_SHARED | MAP_ANONYMOUS, -1);
+        if (memory == MAP_FAILED) {
+            host->complete(task, 0, "refused");
+            return;
+        }
+        memset(memory, 1, 8 * MEBIBYTE);
+    }
+    for (;;)
+        pause();
+}
+
+static void run(bgtask_task *task, const bgtask_host *host) {
+    const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
+    if (strcmp(label, "shares") == 0) {
+        share(task, host);
+        return;
+    }
+    hoard();
+    host->complete(task, 1, got[0] != 0 ? got : "nothing");
+}
