@@ -90,10 +90,11 @@
             }
         }
 
-        func cancel(_ transfer: String, keeps: Bool, _ then: @escaping @Sendable (Bool) -> Void) {
+        func cancel(
+            _ transfer: String, keeps: Bool, _ then: @escaping @Sendable (SessionMessages.Answer?) -> Void
+        ) {
             inBackground { center in
-                let answer = try? center.ask(.init(ask: "cancel", transfer: transfer, keeps: keeps))
-                then(answer?.resumable ?? false)
+                then(try? center.ask(.init(ask: "cancel", transfer: transfer, keeps: keeps)))
             }
         }
 
@@ -118,13 +119,15 @@
             }
             guard isFirst else { return }
             let thread = Thread { [self] in
+                // Linux refuses names of more than 15 bytes, and those of threads that have not begun are
+                // lost.
+                Thread.current.name = "bgtask.sessions"
                 while let answer = try? ask(.init(ask: "next"), isPatient: true) {
                     guard let news = answer.news else { continue }
                     state.withLock { $0.sessions[news.session] }?.take(news)
                 }
                 state.withLock { $0.isListening = false }
             }
-            thread.name = "BackgroundTasks.sessions"
             thread.start()
         }
 
