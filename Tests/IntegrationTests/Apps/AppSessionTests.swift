@@ -192,6 +192,19 @@ import Testing
         #expect(app.host.stop() == 0)
     }
 
+    // Each takes a minute, because a session waits 5 s after a fault.
+    @Test(.enabled(if: Seeds.isThorough), arguments: ["download", "upload"])
+    func `kills of the program, the task and the host leave no wrong byte, and one launch`(
+        direction: String
+    ) throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Transfers/kill-session.py").path
+        let app = AppHost.products.appendingPathComponent("libCorpusApp.so").path
+        let answer = Command.run(
+            "python3", script, Products.directory.path, app, direction, "8000000")
+        #expect(answer.status == 0, "\(answer.output)")
+    }
+
     @Test func `a dismissed app is not launched, and its transfers are cancelled`() throws {
         _ = try app.end(push("edition", "file/left?size=1000&tags=x&hold=yes"))
         try app.host.wait("the server was asked") { try !server.seen("left").isEmpty }

@@ -71,7 +71,11 @@
         /// Foundation calls this on the queue of the task, on which the properties of the task can't be read.
         func start(_ loader: HostTransfer, _ task: URLSessionTask) {
             let loader = Unchecked(loader)
-            starting.async { [self] in begin(loader.value, task) }
+            SessionCenter.shared.beginHandover()
+            starting.async { [self] in
+                begin(loader.value, task)
+                SessionCenter.shared.endHandover()
+            }
         }
 
         private func begin(_ loader: HostTransfer, _ task: URLSessionTask) {

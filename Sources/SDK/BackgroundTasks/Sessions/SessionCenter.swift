@@ -20,6 +20,10 @@
             /// The session whose delegate must hear that all its events were delivered.
             var announced: String?
             var finishWaiters: [CheckedContinuation<Void, Never>] = []
+            /// How many tasks were resumed that the host does not have yet.
+            var handovers = 0
+            /// The assertion that keeps the process alive for them; 0 if there is none.
+            var assertion = 0
         }
 
         private let state = Mutex(State())
@@ -61,6 +65,44 @@
                 _ = try? center.ask(.init(ask: "detach", session: session.identifier))
             }
         }
+
+        // MARK: Handing over
+
+        /// Notes that the app has resumed a task, which the host does not have yet.
+        ///
+        /// The copy of a large file takes longer than a process may live after its completion, and the app
+        /// believes the task to be safe.
+        func beginHandover() {
+            let isFirst = state.withLock { state in
+                state.handovers += 1
+                return state.handovers == 1
+            }
+            guard isFirst else { return }
+            let assertion = AssertionBook.shared.begin(
+                "hand over the tasks of background sessions", handler: nil)
+            let isOver = state.withLock { state in
+                if state.handovers > 0, state.assertion == 0 {
+                    state.assertion = assertion
+                    return false
+                }
+                return true
+            }
+            if isOver, assertion != 0 { AssertionBook.shared.end(assertion) }
+        }
+
+        /// Notes that the host has a task, or has refused it.
+        func endHandover() {
+            let assertion = state.withLock { state in
+                state.handovers -= 1
+                guard state.handovers == 0 else { return 0 }
+                defer { state.assertion = 0 }
+                return state.assertion
+            }
+            if assertion != 0 { AssertionBook.shared.end(assertion) }
+        }
+
+        /// Whether the host does not have a task yet that the app has resumed.
+        var isHandingOver: Bool { state.withLock { $0.handovers > 0 } }
 
         // MARK: Questions
 
