@@ -9,11 +9,12 @@ struct TidyingTime {
     /// When it completed, on CLOCK_MONOTONIC.
     let completedAt: Duration
 
-    /// The time that is left.
+    /// How much time is left.
     ///
     /// - Parameters:
     ///   - holdsAssertion: Whether an assertion is open.
     ///   - now: The present time on CLOCK_MONOTONIC.
+    /// - Returns: The time, zero or more.
     func left(holdsAssertion: Bool, at now: Duration) -> Duration {
         let most = max(completedAt + Self.withAssertions - now, .zero)
         return holdsAssertion ? most : min(Self.exit, most)
