@@ -35,13 +35,21 @@ struct SessionRig {
     mutating func send(
         _ ask: SessionQuestion.Ask, _ id: LaunchID, _ change: (inout SessionQuestion) -> Void = { _ in }
     ) throws -> UInt64 {
+        let call = try queue(ask, id, change)
+        try rig.calm()
+        return call
+    }
+
+    /// Asks something for a launch, without letting the host work; returns the number of the call.
+    mutating func queue(
+        _ ask: SessionQuestion.Ask, _ id: LaunchID, _ change: (inout SessionQuestion) -> Void
+    ) throws -> UInt64 {
         var question = SessionQuestion(ask)
         question.session = "editions"
         change(&question)
         lastCall += 1
         rig.world.inputs.append(
             .launch(.sessionCall(id, call: lastCall, Array(try ControlJSON.line(question)))))
-        try rig.calm()
         return lastCall
     }
 
@@ -136,6 +144,39 @@ struct SessionRig {
         // It dies before it confirms that it has handled the end.
         try rig.end("quiet", .crashed)
         #expect(rig.running("events") != nil)
+    }
+
+    @Test(arguments: [nil, true, false])
+    func `a session whose ends launch nothing leads to advice, once, unless it wants no launches`(
+        wants: Bool?
+    ) throws {
+        var rig = try SessionRig()
+        var photos = SituationRig.handler("photos")
+        photos.manifest.tasks.removeAll { $0.kind == .transferEvents }
+        try rig.rig.install([photos])
+        let launch = try rig.launch("quiet")
+        for _ in 0..<2 { _ = try rig.begin(launch) { $0.sendsLaunchEvents = wants } }
+        let advice = rig.rig.world.core.advice.entries[SituationRig.bundle]?.advice ?? []
+        #expect(advice.map(\.code) == (wants == false ? [] : ["noTransferEvents"]))
+        #expect(wants == false || advice.first?.message.contains("session editions") == true)
+    }
+
+    @Test func `an end that the task has confirmed before it is durable launches nothing`() throws {
+        var rig = try SessionRig()
+        let launch = try rig.launch("quiet")
+        try rig.ask(.attach, launch)
+        let later = Timestamp(rig.rig.world.now.wall + .seconds(900))
+        let id = try rig.begin(launch) { $0.earliestBeginDate = later }
+        var calls: [UInt64] = []
+        for ask in [SessionQuestion.Ask.cancel, .told] {
+            calls.append(try rig.queue(ask, launch) { $0.transfer = id })
+        }
+        try rig.rig.calm()
+        #expect(try rig.answer(calls[0])?.transfer == id && rig[id]?.isTold == true)
+        try rig.end("quiet")
+        #expect(rig.deliveries == 0 && rig.running("events") == nil)
+        try rig.rig.restart()
+        #expect(rig.deliveries == 0 && rig[id]?.isTold == true)
     }
 
     @Test func `a bundle sees, cancels and confirms only its own transfers`() throws {

@@ -217,6 +217,50 @@ import Testing
         #expect(answer.status == 0, "\(answer.output)")
     }
 
+    @Test func `a plugin in C asks for a download, and is launched when it has ended`() throws {
+        try host.start()
+        let bundle = "com.example.feed"
+        let source = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Fixtures/Plugins/transfers.c")
+        try host.install(
+            String(contentsOf: source, encoding: .utf8), library: "feed.so",
+            manifest: """
+                apiVersion: bgtask/v1
+                bundle: \(bundle)
+                library: feed.so
+                modes: [remote-notification]
+                tasks:
+                  - {identifier: \(bundle).push, kind: push}
+                  - {identifier: \(bundle).ends, kind: transferEvents}
+
+                """, named: "feed")
+        let launches = { (task: String) in try host.launches(of: "\(bundle).\(task)") }
+        try host.wait("the push is accepted") {
+            host.run("push", bundle, #"{"url": "\#(server.address)/file/c?size=200000&tags=x"}"#).status == 0
+        }
+        try host.wait("the ends are told") { try launches("ends").first?["outcome"] is String }
+        #expect(try launches("push").first?["message"] as? String == "T1", "\(host.logTail(20))")
+        let ends = try launches("ends")
+        #expect(ends.count == 1 && ends[0]["outcome"] as? String == "succeeded", "\(host.logTail(20))")
+        let file = "state/data/\(bundle)/.transfers/T1"
+        #expect(try host.hash(file) == server.hash("cx", size: 200_000))
+        let said = host.run("show", try #require(ends[0]["launch"] as? String)).output
+        #expect(
+            said.contains("T1 is in ") && said.contains("all transfers of a background session"), "\(said)")
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `the list of pending requests names the transfers, which another command lists`() throws {
+        try host.start()
+        #expect(host.run("pending").output == "Nothing is pending.\n")
+        host.run("transfer", "\(server.address)/file/p?size=10", "--to", path("p"), "--earliest", "1h")
+        #expect(host.run("pending").output.contains("1 transfer has not ended. To list it: bgtask"))
+        host.run("transfer", "\(server.address)/file/p?size=10", "--to", path("q"), "--earliest", "1h")
+        #expect(
+            host.run("pending").output.contains("2 transfers have not ended. To list them: bgtask"))
+        #expect(host.stop() == 0)
+    }
+
     @Test func `a certificate that no one trusts ends the transfer, and the error says so`() throws {
         try host.start()
         let secure = try server.get("tls/x")
@@ -225,6 +269,16 @@ import Testing
         #expect(answer.status == 1)
         #expect(answer.output.contains("SSL certificate problem"), "\(answer)")
         #expect(try host.transfer("T1")["attempts"] as? Int == 1)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can mount"))
+    func `a trusted certificate for another name ends the transfer, and the error names the address`() throws
+    {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Transfers/certificates.py").path
+        let answer = Command.run(
+            "unshare", "--mount", "--propagation", "private", "python3", script, Products.directory.path)
+        #expect(answer.status == 0, "\(answer.output)")
     }
 
     /// libcurl lets six connections use one server; others wait in its queue, which is no fault of the

@@ -149,9 +149,7 @@ extension LauncherCore {
                 launch.openAssertions.removeValue(forKey: message.assertion) != nil
             else { return }
             tell(.assertionEnded(launch.id, assertion: message.assertion))
-            if isComplete && launch.openAssertions.isEmpty {
-                setLifeTimer(Self.exitTime, launch) { .tidyingEnded }
-            }
+            if launch.openAssertions.isEmpty { limitTidying(launch) }
         case .stack(let message): took(message, launch)
         case .crash(let message): crashed(message, launch)
         case .advice(let message): advise(message, launch)
@@ -345,6 +343,7 @@ extension LauncherCore {
         let name = OutputLines.harmless(message.name)
         launch.openAssertions[message.assertion] = OpenAssertion(
             name: name, beganAt: moments.now().monotonic, addresses: message.addresses)
+        if launch.openAssertions.count == 1 { limitTidying(launch) }
         tell(.assertionBegan(launch.id, assertion: message.assertion, name: name))
     }
 

@@ -145,8 +145,8 @@ final class LauncherCore: @unchecked Sendable {
         case .beginRun: beginRun(launch)
         case .climb(let ladder): climb(ladder[...], launch)
         case .awaitExit:
-            let time = launch.openAssertions.isEmpty ? Self.exitTime : Self.assertionTime
-            setLifeTimer(time, launch) { .tidyingEnded }
+            launch.tidying = TidyingTime(completedAt: moments.now().monotonic)
+            limitTidying(launch)
         case .kill:
             launch.lifeTimer.cancel()
             if launch.fatalMoment == nil { look(at: launch, isSilent: true) }
@@ -157,11 +157,14 @@ final class LauncherCore: @unchecked Sendable {
         }
     }
 
-    /// How long a task may take to exit after its completion or, if later, the end of its last assertion.
-    static let exitTime = Duration.seconds(5)
-    /// How long a task that holds an assertion at its completion may continue: 30 s for assertions, and 5 s
-    /// to exit.
-    static let assertionTime = Duration.seconds(35)
+    /// Sets the timer of a launch whose task has completed, after the completion and each change of its
+    /// assertions.
+    func limitTidying(_ launch: RunningLaunch) {
+        guard let tidying = launch.tidying, launch.life.stage == .completed else { return }
+        let left = tidying.left(
+            holdsAssertion: !launch.openAssertions.isEmpty, at: moments.now().monotonic)
+        setLifeTimer(left, launch) { .tidyingEnded }
+    }
 
     func setLifeTimer(
         _ time: Duration, _ launch: RunningLaunch, _ event: @escaping @Sendable () -> LaunchLife.Event

@@ -45,6 +45,8 @@ final class RunningLaunch: @unchecked Sendable {
     var openCalls: Set<UInt64> = []
     var openAssertions: [UInt64: OpenAssertion] = [:]
     var assertionFrames = 0
+    /// How long it may continue, when its task has completed.
+    var tidying: TidyingTime?
 
     var adviceCount = 0
     var hasFaulted = false

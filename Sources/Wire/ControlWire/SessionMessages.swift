@@ -124,6 +124,9 @@ public struct SessionAnswer: Codable, Equatable, Sendable {
     public var transfer: TransferID?
     /// After ``SessionQuestion/Ask/cancel``: whether another transfer can continue this one.
     public var resumable: Bool?
+    /// After ``SessionQuestion/Ask/begin`` of a transfer that continues another one: the bytes of the file
+    /// that are here.
+    public var completed: Int64?
     /// After ``SessionQuestion/Ask/next``, a transfer that has changed; after ``SessionQuestion/Ask/list``, a
     /// transfer, or nothing at the end of the list.
     public var news: SessionTransfer?

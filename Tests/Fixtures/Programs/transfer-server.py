@@ -22,7 +22,9 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
                     with 503, as the seed says; the third request finds another ETag and another content
 /raw/NAME?head=TEXT a status line of any form
 /tls/NAME           the address of another server, whose certificate no one trusts, for the same paths
-/put/NAME           accepts an upload; 'busy' and 'drop' as above (with drop, K bytes are read)
+/put/NAME           accepts an upload; 'busy', 'drop' (K bytes are read), 'hold' and 'gate' as above. With 'chaos', a
+                    third of the first 6 requests is dropped, stalls or is answered with 503
+/at/NAME            how many bytes of an upload the newest request has brought
 /release/NAME       lets the answers that wait go on
 /seen/NAME          the requests of a NAME so far, as JSON: method, range, if-range, length and hash of the body
 /redirect/NAME?to=URL&status=S
@@ -37,6 +39,7 @@ import http.server
 import json
 import random
 import re
+import select
 import socket
 import ssl
 import subprocess
@@ -95,7 +98,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "ifRange": self.headers.get("If-Range"),
                 "headers": dict(self.headers),
             }
-            if self.kind not in ("seen", "hash", "release"):
+            if self.kind not in ("seen", "hash", "release", "at"):
                 requests.append(self.entry)
 
     def answer(self, status, headers=(), body=b""):
@@ -133,6 +136,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def gate(self):
         with lock:
             return released.setdefault(self.name, threading.Event())
+
+    def get_at(self):
+        with lock:
+            self.answer(200, body=str(seen.get(self.name, [{}])[-1].get("at", 0)).encode())
 
     def get_hash(self):
         digest = hashlib.sha256()
@@ -233,6 +240,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif last < size or self.value("claim"):
             self.abort()
 
+    def is_gone(self, milliseconds):
+        """Waits until the client of an upload has closed the connection; returns whether it has."""
+        # There may be bytes to read, so the end shows only as an event of the connection.
+        poll = select.poll()
+        poll.register(self.connection, select.POLLRDHUP)
+        return bool(poll.poll(milliseconds))
+
     def do_PUT(self):
         self.begin()
         length = int(self.headers.get("Content-Length") or 0)
@@ -243,16 +257,34 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if self.value("hold"):
             self.gate().wait(120)
+        chaos = self.value("chaos")
+        luck = random.Random(f"{chaos} {self.index}")
+        fault = luck.choice(["drop", "stall", "busy"] + ["none"] * 6) if chaos and self.index < 6 else "none"
+        least = luck.randrange(length // 2, length) if fault in ("drop", "stall") else 0
+        gate = int(self.value("gate", default="0"))
         digest, left = hashlib.sha256(), length
-        while left > 0:
-            part = self.rfile.read(min(left, BLOCK))
+        while left > least:
+            if 0 < gate <= length - left:
+                self.gate().wait(600)
+                if self.is_gone(0):
+                    break  # what it sent before is still in the buffers
+            part = self.rfile.read(min(left - least, BLOCK))
             if not part:
                 break
             digest.update(part)
             left -= len(part)
+            self.entry["at"] = length - left
+        if left > 0:
+            if fault == "stall":
+                self.is_gone(60_000)
+            self.abort()
+            return
         with lock:
             self.entry.update(length=length - left, sha256=digest.hexdigest())
-        if not self.busy():
+        if fault == "busy":
+            self.answer(503, [("Retry-After", "0")], b"busy")
+        elif not self.busy():
+            self.entry["accepted"] = True
             self.answer(201, body=b"thanks")
 
     do_POST = do_PUT

@@ -20,8 +20,13 @@ import Testing
     /// Sends a push, which makes the app begin a transfer; returns the launch of the push.
     private func push(_ what: String, _ path: String, waits: Bool = false) throws -> String {
         let payload = #"{"\#(what)": "\#(server.address)/\#(path)", "waits": \#(waits)}"#
-        let answer = app.host.run("push", app.bundle, payload)
+        let before = try app.host.launches(of: "\(app.bundle).push").count
+        // One of priority 5 would wait for 15 min after another one.
+        let answer = app.host.run("push", app.bundle, payload, "--priority", "10")
         #expect(answer.status == 0, "\(answer)")
+        try app.host.wait("the push is launched") {
+            try app.host.launches(of: "\(app.bundle).push").count > before
+        }
         return try app.newestLaunch(of: "push")
     }
 
@@ -134,6 +139,70 @@ import Testing
         let launch = try app.end(app.newestLaunch(of: "push"))
         #expect(launch.says("the address is not one of http or https"), "\(launch.lines)")
         #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a download that was paused is resumed by a later process with the resume data`() throws {
+        // The server keeps the rest back, so the download cannot end before it is paused.
+        let path = "file/paused?size=3000000&tags=x&gate=1500000"
+        let paused = try app.end(push("pausing", path))
+        #expect(paused.says("paused, with resume data"), "\(paused.lines) \(app.host.logTail(30))")
+        #expect(paused.says("edition failed, can resume: "), "\(paused.lines)")
+        #expect(try app.host.transfer("T1")["outcome"] as? String == "cancelled")
+        try server.release("paused")
+        let resumed = try app.end(push("resuming", path))
+        #expect(resumed.says("resumed edition completed, status 206"), "\(resumed.lines)")
+        #expect(resumed.says("saved paused") && !resumed.says("edition failed"), "\(resumed.lines)")
+        #expect(try saved("paused") == server.hash("pausedx", size: 3_000_000))
+        let seen = try server.seen("paused")
+        let range = try #require(seen.last?["range"] as? String)
+        let offset = range.drop { !$0.isNumber }.dropLast()
+        #expect(resumed.says("resumed at \(offset) of 3000000") && offset.count == 7, "\(resumed.lines)")
+        #expect(seen.count == 2 && seen[1]["ifRange"] as? String == "\"x\"")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a delegate replaces the request of a task when its earliest begin date has come`() throws {
+        let launch = try app.end(push("later", "file/late?size=2000&tags=x"))
+        #expect(launch.says("delayed request of later edition"), "\(launch.lines) \(app.host.logTail(30))")
+        #expect(launch.says("later edition completed, status 200"), "\(launch.lines)")
+        let row = try app.host.transfer("T1")
+        let (submitted, ended) = (row["submittedAt"] as? String ?? "", row["endedAt"] as? String ?? "")
+        let times = [submitted, ended].compactMap { text in
+            try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        }
+        #expect(times.count == 2 && times[1].timeIntervalSince(times[0]) > 0.5, "\(row)")
+        let headers = try #require(server.seen("late").first?["headers"] as? [String: Any])
+        #expect(headers["X-Late"] as? String == "yes")
+        #expect(app.host.stop() == 0)
+    }
+
+    // If a new Foundation names the members that the SDK finds by reflection differently, this fails.
+    @Test func `data tasks and completion handlers are refused with a sentence, and nothing is asked`() throws
+    {
+        let data = try app.end(push("data", "file/none?size=1000"))
+        #expect(
+            data.says("data failed, can resume: false: Data tasks are not made in background sessions"),
+            "\(data.lines)")
+        let handler = try app.end(push("handler", "file/none?size=1000"))
+        #expect(
+            handler.says("handler: no file, Completion handler blocks are not supported in background"),
+            "\(handler.lines)")
+        #expect(try server.seen("none").isEmpty)
+        #expect((try app.host.json("transfers") as? [Any])?.isEmpty == true)
+        #expect(app.host.stop() == 0)
+    }
+
+    // Each takes a minute, because a session waits 5 s after a fault.
+    @Test(.enabled(if: Seeds.isThorough), arguments: ["download", "upload"])
+    func `kills of the program, the task and the host leave no wrong byte, and one launch`(
+        direction: String
+    ) throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Transfers/kill-session.py").path
+        let app = AppHost.products.appendingPathComponent("libCorpusApp.so").path
+        let answer = Command.run(
+            "python3", script, Products.directory.path, app, direction, "8000000")
+        #expect(answer.status == 0, "\(answer.output)")
     }
 
     @Test func `a dismissed app is not launched, and its transfers are cancelled`() throws {

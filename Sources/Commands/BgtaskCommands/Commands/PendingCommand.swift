@@ -11,6 +11,9 @@ struct PendingCommand: HostCommand {
             reason, and everything that you can do. With --json, every request is on its own line of one \
             array, with the answers of all policies.
 
+            Transfers are not requests: the last line says how many have not ended, and 'bgtask transfers --open' lists \
+            them, with what each waits for.
+
             Examples:
               bgtask pending
               bgtask pending | head
@@ -56,6 +59,19 @@ struct PendingCommand: HostCommand {
             }
             return page.next
         }
+        if tag == nil { try await mentionTransfers(client, console) }
+    }
+
+    /// Says that the host also has transfers, which wait for similar reasons.
+    private func mentionTransfers(_ client: ControlClient, _ console: Console) async throws {
+        // An older host has no transfers.
+        let open = try? await client.transfers().count { $0.state != .ended }
+        guard let open, open > 0 else { return }
+        let command = CommandText.line(["transfers", "--open"], socket: common.socket)
+        try console.line(
+            open == 1
+                ? "1 transfer has not ended. To list it: \(command)"
+                : "\(open) transfers have not ended. To list them: \(command)")
     }
 }
 

@@ -86,6 +86,9 @@ struct ShowCommand: HostCommand {
             ("peak memory", launch.peakMemoryBytes.map(Wording.bytes)), ("isolation", launch.isolation),
             ("library", launch.libraryHash),
         ]
+        // The request of an old launch may be forgotten.
+        let origin = try? await client.request(launch.request).request.origin
+        rows.insert(("submitted by", origin.map(Wording.origin)), at: 1)
         try console.print(rows: rows, outcome: launch.outcome)
         if let report = launch.report {
             try console.line()
@@ -130,6 +133,7 @@ extension Console {
                 ),
                 ("outcome", detail.outcome?.rawValue), ("reason", detail.reason?.rawValue),
                 ("replaced by", detail.replacedBy.map { "\($0)" }),
+                ("submitted by", Wording.origin(request.origin)),
                 ("submitted", "\(request.submittedAt) (\(Wording.relative(request.submittedAt, to: now)))"),
                 ("begins after", request.earliestBeginDate.map { "\($0)" }),
                 ("fails at", request.failsAt.map { "\($0)" }),

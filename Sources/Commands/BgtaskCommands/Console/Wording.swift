@@ -33,6 +33,18 @@ enum Wording {
         case stop
     }
 
+    /// Who submitted a request.
+    static func origin(_ origin: RequestOrigin) -> String {
+        switch origin {
+        case .client: "a client, such as bgtask"
+        case .handler: "a handler of the bundle"
+        case .schedule: "the schedule in the manifest"
+        case .simulated: "bgtask launch"
+        case .installation: "the host, because the app was installed or changed"
+        case .session: "the host, because all transfers of a background session have ended"
+        }
+    }
+
     /// `3.0 s ago`, `in 20 s`, `now`; of the past `3.0 s before the start`, `20 s after the start`.
     static func relative(_ time: Timestamp, to moment: WallTime, _ reference: Reference = .now) -> String {
         let difference = time.time - moment

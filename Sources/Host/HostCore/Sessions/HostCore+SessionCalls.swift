@@ -79,7 +79,8 @@ extension HostCore {
     private mutating func tellNews(to id: LaunchID) {
         guard let call = sessions.watchers[id]?.waiting else { return }
         while let changed = sessions.watchers[id]?.next() {
-            guard let transfer = transfers[changed] else { continue }
+            // What its delegate has handled is no news.
+            guard let transfer = transfers[changed], transfer.isTold != true else { continue }
             let asks = isAsking(about: transfer)
             guard let news = SessionTransfer(transfer, asks: asks) else { continue }
             sessions.watchers[id]?.waiting = nil
@@ -159,9 +160,24 @@ extension HostCore {
             return refuse(id, call, error.code, error.finding, error.remedy)
         }
         put(transfer)
+        adviseToDeclareEvents(transfer, id)
         var answer = SessionAnswer()
         answer.transfer = transfer.id
+        answer.completed = transfer.request.resumes == nil ? nil : transfer.completed
         answerSession(id, call, answer)
+    }
+
+    /// Advises about a session whose transfers launch nothing, though it wants launches.
+    private mutating func adviseToDeclareEvents(_ transfer: Transfer, _ id: LaunchID) {
+        guard let key = SessionBook.key(of: transfer), transfer.request.sendsLaunchEvents != false,
+            declaredEvents(of: key) == nil, let record = launches[id]?.record
+        else { return }
+        advise(
+            record, "noTransferEvents",
+            "the manifest has no task of the kind transferEvents, so the end of the transfers of the session "
+                + "\(key.session) launches nothing: its delegate learns of it only when a process of the bundle "
+                + "makes the session again. Add a task: {identifier: \(key.bundle).transfers, kind: transferEvents}, "
+                + "or set sessionSendsLaunchEvents to false")
     }
 
     private mutating func cancel(

@@ -7,7 +7,9 @@ import TaskModel
 /// handled needs a launch. So a host that dies at any moment finds what it must do.
 extension HostCore {
     /// Handles the durable end of a transfer.
-    mutating func endedInSession(_ transfer: Transfer) {
+    mutating func endedInSession(_ ended: Transfer) {
+        // A task that has cancelled the transfer may have handled the end before it was durable.
+        let transfer = transfers[ended.id] ?? ended
         guard let key = SessionBook.key(of: transfer) else { return }
         sessions.note(transfer)
         changedSession(of: transfer)

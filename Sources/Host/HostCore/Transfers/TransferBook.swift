@@ -164,9 +164,11 @@ struct TransferBook: Sendable {
     /// The transfer of a bundle with at least two more transfers under way than `count` that is stopped
     /// first; `nil` if there is none.
     private func victim(_ count: Int, at server: String?) -> TransferID? {
+        // Most often, no bundle has so many; this is asked after each report.
+        guard runningOf.values.contains(where: { $0 >= count + 2 }) else { return nil }
         let richest = running.compactMap { transfers[$0] }.filter {
-            (server == nil || $0.request.server == server)
-                && runningOf[$0.request.bundle, default: 0] >= count + 2
+            runningOf[$0.request.bundle, default: 0] >= count + 2
+                && (server == nil || $0.request.server == server)
         }
         return richest.max { left, right in
             let key = { (transfer: Transfer) in

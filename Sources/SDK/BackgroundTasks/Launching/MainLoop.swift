@@ -28,7 +28,8 @@ enum MainLoop {
         let host = App.shared.host
         var look = ProcessLook(horizon: QuietSpell.long)
         var spell = QuietSpell(at: DispatchTime.now().uptimeNanoseconds)
-        while !spell.mayEnd(look.take(), isAsking: host.isAsking, at: DispatchTime.now().uptimeNanoseconds) {
+        func isAsking() -> Bool { host.isAsking || SessionEvents.isHandingOver }
+        while !spell.mayEnd(look.take(), isAsking: isAsking(), at: DispatchTime.now().uptimeNanoseconds) {
             // Sleep, then run the loop without waiting. Waiting in the loop would arm a timer and wake
             // threads of Dispatch, and ProcessLook could not distinguish those from threads of the app.
             usleep(lookInterval)

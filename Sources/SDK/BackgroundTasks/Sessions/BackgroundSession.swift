@@ -22,8 +22,9 @@
             var waiting: [SessionMessages.Transfer] = []
             /// The bytes of which the delegate knows.
             var told: Int64 = 0
-            var resumes = false
-            /// Whether the host said how the transfer ended.
+            /// The bytes that were here when a resumed download began, until its delegate knows of them.
+            var resumesAt: Int64?
+            /// Whether the host said how the transfer ended, or that it has cancelled it for the app.
             var hasEnded = false
             /// Whether the delegate has handled the end of the task.
             var isComplete = false
@@ -42,6 +43,8 @@
         private(set) var session: URLSession?
         private var records: [String: Record] = [:]
         private var byTask: [ObjectIdentifier: Record] = [:]
+        /// The transfers whose ends the delegate has handled; news of them may still be under way.
+        private var settled: Set<String> = []
 
         init(
             _ configuration: BackgroundURLSessionConfiguration,
@@ -68,7 +71,11 @@
         /// Foundation calls this on the queue of the task, on which the properties of the task can't be read.
         func start(_ loader: HostTransfer, _ task: URLSessionTask) {
             let loader = Unchecked(loader)
-            starting.async { [self] in begin(loader.value, task) }
+            SessionCenter.shared.beginHandover()
+            starting.async { [self] in
+                begin(loader.value, task)
+                SessionCenter.shared.endHandover()
+            }
         }
 
         private func begin(_ loader: HostTransfer, _ task: URLSessionTask) {
@@ -93,7 +100,7 @@
                     let answer = try SessionCenter.shared.ask(question)
                     let record = Record(task, answer.transfer ?? "")
                     record.loader = loader
-                    record.resumes = request.resumes != nil
+                    record.resumesAt = request.resumes == nil ? nil : answer.completed
                     records[record.transfer] = record
                     byTask[ObjectIdentifier(task)] = record
                 } catch {
@@ -159,6 +166,7 @@
                     if record.loader == nil { record.waiting.append(news) }
                     return nil
                 }
+                guard !settled.contains(news.transfer) else { return nil }
                 let record = restore(news)
                 record?.waiting.append(news)
                 return record?.task
@@ -181,31 +189,38 @@
             if !record.isComplete { tellProgress(news, record, session) }
             if news.asks { askDelegate(record, session) }
             guard news.hasEnded else { return }
-            lock.withLock { record.hasEnded = true }
-            if record.isComplete {
-                // The app has cancelled the task.
-                return confirm(record)
+            let (isFirst, isComplete) = lock.withLock {
+                defer { record.hasEnded = true }
+                return (!record.hasEnded, record.isComplete)
             }
+            guard isFirst else { return }
+            // The app has cancelled the task.
+            if isComplete { return confirm(record) }
             finish(news, record, loader, session)
         }
 
         private func tellProgress(
             _ news: SessionMessages.Transfer, _ record: Record, _ session: URLSession
         ) {
-            guard news.completed > record.told else { return }
             let total = news.total ?? NSURLSessionTransferSizeUnknown
+            if let offset = record.resumesAt {
+                // Whether the server continues the file is known only from its answer.
+                guard let status = news.status else { return }
+                record.resumesAt = nil
+                if status == 206, let task = record.task as? URLSessionDownloadTask {
+                    record.told = min(offset, news.completed)
+                    (delegate as? any FoundationNetworking.URLSessionDownloadDelegate)?.urlSession(
+                        session, downloadTask: task, didResumeAtOffset: record.told,
+                        expectedTotalBytes: total)
+                }
+            }
+            guard news.completed > record.told else { return }
             let new = news.completed - record.told
-            let isFirst = record.told == 0
             record.told = news.completed
             if let total = news.total, total > 0 { record.task.progress.totalUnitCount = total }
             record.task.progress.completedUnitCount = news.completed
             if let task = record.task as? URLSessionDownloadTask {
-                let delegate = delegate as? any FoundationNetworking.URLSessionDownloadDelegate
-                if isFirst, record.resumes {
-                    delegate?.urlSession(
-                        session, downloadTask: task, didResumeAtOffset: 0, expectedTotalBytes: total)
-                }
-                delegate?.urlSession(
+                (delegate as? any FoundationNetworking.URLSessionDownloadDelegate)?.urlSession(
                     session, downloadTask: task, didWriteData: new, totalBytesWritten: news.completed,
                     totalBytesExpectedToWrite: total)
             } else {
@@ -263,6 +278,7 @@
                 lock.withLock {
                     records[transfer] = nil
                     byTask[task] = nil
+                    settled.insert(transfer)
                 }
                 SessionCenter.shared.finishEvents(of: self)
             }
@@ -276,7 +292,8 @@
                 return
             }
             record.isCancelled = true
-            SessionCenter.shared.cancel(record.transfer, keeps: false) { _ in }
+            let transfer = record.transfer
+            SessionCenter.shared.cancel(transfer, keeps: false) { [self] in note($0, transfer) }
         }
 
         /// Cancels a download, and keeps its bytes.
@@ -287,10 +304,26 @@
             }
             record.isCancelled = true
             let transfer = record.transfer
-            SessionCenter.shared.cancel(transfer, keeps: true) { isResumable in
+            SessionCenter.shared.cancel(transfer, keeps: true) { [self] answer in
+                let isResumable = answer?.resumable ?? false
+                note(answer, transfer)
                 task.cancel()
                 handler(isResumable ? ResumeData(transfer: transfer, task.originalRequest).data : nil)
             }
+        }
+
+        /// Learns the host's answer about a task that the app has cancelled.
+        ///
+        /// The news of its end may come too late for this process, and the next one would learn of it again.
+        private func note(_ answer: SessionMessages.Answer?, _ transfer: String) {
+            // Without a transfer in the answer, it was too late to cancel, and the end is still to come.
+            guard answer?.transfer != nil else { return }
+            let complete: Record? = lock.withLock {
+                guard let record = records[transfer], !record.hasEnded else { return nil }
+                record.hasEnded = true
+                return record.isComplete ? record : nil
+            }
+            if let complete { confirm(complete) }
         }
 
         // MARK: Foundation's calls
@@ -306,12 +339,12 @@
         ) {
             (delegate as? any FoundationNetworking.URLSessionTaskDelegate)?.urlSession(
                 session, task: task, didCompleteWithError: error)
-            let record = lock.withLock {
-                let record = byTask[ObjectIdentifier(task)]
-                record?.isComplete = true
-                return record
+            let ended: Record? = lock.withLock {
+                guard let record = byTask[ObjectIdentifier(task)] else { return nil }
+                record.isComplete = true
+                return record.hasEnded ? record : nil
             }
-            if let record, record.hasEnded { confirm(record) }
+            if let ended { confirm(ended) }
         }
 
         func urlSession(

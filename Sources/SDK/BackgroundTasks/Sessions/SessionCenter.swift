@@ -20,6 +20,10 @@
             /// The session whose delegate must hear that all its events were delivered.
             var announced: String?
             var finishWaiters: [CheckedContinuation<Void, Never>] = []
+            /// How many tasks were resumed that the host does not have yet.
+            var handovers = 0
+            /// The assertion that keeps the process alive for them; 0 if there is none.
+            var assertion = 0
         }
 
         private let state = Mutex(State())
@@ -62,6 +66,44 @@
             }
         }
 
+        // MARK: Handing over
+
+        /// Notes that the app has resumed a task, which the host does not have yet.
+        ///
+        /// The copy of a large file takes longer than a process may live after its completion, and the app
+        /// believes the task to be safe.
+        func beginHandover() {
+            let isFirst = state.withLock { state in
+                state.handovers += 1
+                return state.handovers == 1
+            }
+            guard isFirst else { return }
+            let assertion = AssertionBook.shared.begin(
+                "hand over the tasks of background sessions", handler: nil)
+            let isOver = state.withLock { state in
+                if state.handovers > 0, state.assertion == 0 {
+                    state.assertion = assertion
+                    return false
+                }
+                return true
+            }
+            if isOver, assertion != 0 { AssertionBook.shared.end(assertion) }
+        }
+
+        /// Notes that the host has a task, or has refused it.
+        func endHandover() {
+            let assertion = state.withLock { state in
+                state.handovers -= 1
+                guard state.handovers == 0 else { return 0 }
+                defer { state.assertion = 0 }
+                return state.assertion
+            }
+            if assertion != 0 { AssertionBook.shared.end(assertion) }
+        }
+
+        /// Whether the host does not have a task yet that the app has resumed.
+        var isHandingOver: Bool { state.withLock { $0.handovers > 0 } }
+
         // MARK: Questions
 
         @discardableResult
@@ -90,10 +132,11 @@
             }
         }
 
-        func cancel(_ transfer: String, keeps: Bool, _ then: @escaping @Sendable (Bool) -> Void) {
+        func cancel(
+            _ transfer: String, keeps: Bool, _ then: @escaping @Sendable (SessionMessages.Answer?) -> Void
+        ) {
             inBackground { center in
-                let answer = try? center.ask(.init(ask: "cancel", transfer: transfer, keeps: keeps))
-                then(answer?.resumable ?? false)
+                then(try? center.ask(.init(ask: "cancel", transfer: transfer, keeps: keeps)))
             }
         }
 
@@ -118,13 +161,15 @@
             }
             guard isFirst else { return }
             let thread = Thread { [self] in
+                // Linux refuses names of more than 15 bytes, and those of threads that have not begun are
+                // lost.
+                Thread.current.name = "bgtask.sessions"
                 while let answer = try? ask(.init(ask: "next"), isPatient: true) {
                     guard let news = answer.news else { continue }
                     state.withLock { $0.sessions[news.session] }?.take(news)
                 }
                 state.withLock { $0.isListening = false }
             }
-            thread.name = "BackgroundTasks.sessions"
             thread.start()
         }
 

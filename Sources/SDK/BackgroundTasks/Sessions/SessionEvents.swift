@@ -18,6 +18,15 @@ package enum SessionEvents {
         #endif
     }
 
+    /// Whether the app has resumed a task that the host does not have yet.
+    static var isHandingOver: Bool {
+        #if BackgroundTransfers
+            SessionCenter.shared.isHandingOver
+        #else
+            false
+        #endif
+    }
+
     /// Waits until the delegate of the session has received all events.
     package static func finished() async {
         #if BackgroundTransfers

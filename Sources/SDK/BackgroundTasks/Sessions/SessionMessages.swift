@@ -33,9 +33,10 @@
             var resumes: String?
         }
 
-        struct Answer: Decodable {
+        struct Answer: Decodable, Sendable {
             var transfer: String?
             var resumable: Bool?
+            var completed: Int64?
             var news: Transfer?
         }
 

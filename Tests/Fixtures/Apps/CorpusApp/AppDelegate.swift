@@ -36,17 +36,42 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {
+        let patience = userInfo["patience"] as? Double ?? 60
         if let address = userInfo["edition"] as? String, let url = URL(string: address) {
-            Editions.shared.download(url)
-            if userInfo["waits"] as? Bool == true { await Editions.shared.finished() }
+            guard userInfo["waits"] as? Bool == true else {
+                Editions.shared.download(url, patience: patience)
+                return .newData
+            }
+            await Editions.shared.finished { Editions.shared.download(url) }
             return .newData
         }
         if let address = userInfo["report"] as? String, let url = URL(string: address) {
-            Editions.shared.sendReport(to: url)
+            let bytes = userInfo["bytes"] as? Int ?? 300_000
+            Editions.shared.sendReport(to: url, bytes: bytes, patience: patience)
             return .newData
         }
+        if let result = await other(userInfo) { return result }
         guard let articles = userInfo["articles"] as? [String] else { return .noData }
         print("articles pushed: \(articles.joined(separator: ", "))")
+        return .newData
+    }
+
+    private func other(_ userInfo: [AnyHashable: Any]) async -> UIBackgroundFetchResult? {
+        func url(_ key: String) -> URL? { (userInfo[key] as? String).flatMap { URL(string: $0) } }
+        let editions = Editions.shared
+        if let url = url("pausing") {
+            await editions.finished { editions.downloadAndPause(url) }
+        } else if userInfo["resuming"] != nil {
+            await editions.finished { editions.resume() }
+        } else if let url = url("later") {
+            await editions.finished { editions.downloadLater(url) }
+        } else if let url = url("data") {
+            await editions.finished { editions.load(url) }
+        } else if let url = url("handler") {
+            await editions.downloadWithHandler(url)
+        } else {
+            return nil
+        }
         return .newData
     }
 

@@ -6,16 +6,18 @@ final class Editions: NSObject {
     static let shared = Editions()
 
     var eventsHandler: (() -> Void)?
+    /// The description of the task that is paused as soon as it has bytes.
+    var pauses: String?
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    private lazy var urlSession: URLSession = {
+    lazy var urlSession: URLSession = {
         let config = URLSessionConfiguration.background(withIdentifier: "org.example.corpus.editions")
         config.isDiscretionary = false
         config.sessionSendsLaunchEvents = true
         return URLSession(configuration: config, delegate: self, delegateQueue: nil)
     }()
 
-    private var documents: URL {
+    var documents: URL {
         FileManager.default.urls(for: .documentDirectory, in: .userDomainMask)[0]
     }
 
@@ -26,18 +28,23 @@ final class Editions: NSObject {
         }
     }
 
-    func download(_ url: URL) {
-        let backgroundTask = urlSession.downloadTask(with: url)
+    func download(_ url: URL, patience: TimeInterval = 60) {
+        let request = URLRequest(url: url, timeoutInterval: patience)
+        let backgroundTask = urlSession.downloadTask(with: request)
         backgroundTask.taskDescription = "edition"
         backgroundTask.countOfBytesClientExpectsToSend = 200
         backgroundTask.countOfBytesClientExpectsToReceive = 500 * 1024
         backgroundTask.resume()
     }
 
-    func sendReport(to url: URL) {
+    func sendReport(to url: URL, bytes: Int = 300_000, patience: TimeInterval = 60) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("report")
-        try? Data(repeating: 7, count: 300_000).write(to: file)
-        var request = URLRequest(url: url)
+        try? Data(repeating: 7, count: min(bytes, 300_000)).write(to: file)
+        if bytes > 300_000, let handle = FileHandle(forWritingAtPath: file.path) {
+            // The rest are zeros.
+            try? handle.truncate(atOffset: UInt64(bytes))
+        }
+        var request = URLRequest(url: url, timeoutInterval: patience)
         request.httpMethod = "POST"
         request.setValue("report", forHTTPHeaderField: "X-Kind")
         let backgroundTask = urlSession.uploadTask(with: request, fromFile: file)
@@ -45,10 +52,11 @@ final class Editions: NSObject {
         backgroundTask.resume()
     }
 
-    /// Waits for the end of a task.
-    func finished() async {
+    /// Begins a task, and waits for its end.
+    func finished(_ begin: () -> Void) async {
         await withCheckedContinuation { waiter in
             urlSession.delegateQueue.addOperation { self.waiters.append(waiter) }
+            begin()
         }
     }
 }
@@ -90,6 +98,24 @@ extension Editions: URLSessionDownloadDelegate {
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {
         print("written \(totalBytesWritten) of \(totalBytesExpectedToWrite)")
+        pauseIfWanted(downloadTask)
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        print("resumed at \(fileOffset) of \(expectedTotalBytes)")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        print("delayed request of \(task.taskDescription ?? "")")
+        var newRequest = request
+        newRequest.setValue("yes", forHTTPHeaderField: "X-Late")
+        completionHandler(.useNewRequest, newRequest)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: Error?) {
