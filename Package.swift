@@ -215,7 +215,8 @@ let package = Package(
             uses: [
                 "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
                 "LinuxSystem", "LogFiles", "Pushes", "Recording", "RequestStore", "Scheduling", "Signatures",
-                "StrictFiles", "SystemConditions", "TaskModel", "Transferring", deque, logging, serviceLifecycle,
+                "StrictFiles", "SystemConditions", "TaskModel", "Transferring", deque, logging,
+                serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",

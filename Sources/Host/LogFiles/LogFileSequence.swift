@@ -14,7 +14,7 @@ struct LogFileSequence {
         var left = 0
     }
 
-    /// How many launches are counted; the oldest make room. More do not run at once.
+    /// How many launches are counted; the oldest make room.
     private static let countedLaunches = 1024
 
     init(directory: LogDirectory, limits: LogWriter.Limits) {

@@ -10,13 +10,15 @@ public final class LogWriter: Sendable {
     /// How much the log may occupy.
     public struct Limits: Equatable, Sendable {
         /// The size of all files together, in bytes; at least 1 MiB.
+        ///
+        /// Our choice: enough for some weeks of an ordinary device.
         public var size: Int64 = 64 << 20
         /// How long lines are kept.
         public var age = Duration.seconds(14 * 86_400)
         /// The size of the lines that one launch prints and logs, in bytes.
         public var perLaunch: Int64 = 1 << 20
 
-        /// Creates the default limits. Our choice: a fortnight of an ordinary device has 20 MiB.
+        /// Creates the default limits.
         public init() {}
     }
 

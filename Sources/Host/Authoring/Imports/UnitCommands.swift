@@ -66,7 +66,9 @@ struct UnitCommands {
         /// Whether the words mean the same without a shell.
         var isPlain: Bool { !mayFail && !words.contains { $0.contains("$") } }
 
-        /// The line for `/bin/sh`. systemd splits `$NAME` into words as the shell does, and keeps `${NAME}`
+        /// The line for `/bin/sh`.
+        ///
+        /// systemd splits `$NAME` into words as the shell does, and keeps `${NAME}`
         /// as one word.
         var shell: String {
             words.map(Self.quoted).joined(separator: " ") + (mayFail ? " || :" : "")

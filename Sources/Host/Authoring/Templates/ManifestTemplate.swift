@@ -21,6 +21,7 @@ extension TemplateNames {
     ///   - sentence: What follows "A background task for bgtask, ", without a full stop.
     ///   - checks: What `make test` does.
     ///   - task: The last part of the task's identifier.
+    /// - Returns: The text.
     func manifestReadme(sentence: String, checks: String, task: String) -> String {
         """
         # \(name)
