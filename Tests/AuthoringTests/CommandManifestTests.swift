@@ -23,6 +23,21 @@ import Testing
         #expect(read.first?.tasks.first?.command?.action == .run(["/bin/echo", word]))
     }
 
+    @Test func `what a shell would fill is no value of a payload`() throws {
+        let manifest = try CommandManifest(
+            ["/bin/bash", "-c", "echo ${HOME} it's"], name: "fill", directory: "/usr")
+        #expect(try lint(manifest) == [])
+        let folder = try Folder()
+        _ = try manifest.write(to: folder.path)
+        let read = try ManifestLinter.manifests(in: folder.path, calls: CallSearch([])).0
+        #expect(
+            read.first?.tasks.first?.command?.action
+                == .script(#"exec '/bin/bash' '-c' 'echo ${HOME} it'\''s'"# + "\n"))
+        let text = "SHELL=/bin/bash\nCFG=${HOME}/etc\n0 1 * * * cat ${CFG}"
+        let job = try #require(CrontabImport.jobs(in: text, path: "tab", hasUsers: false).jobs.first)
+        #expect(try lint(job.manifest) == [])
+    }
+
     @Test func `the conditions and grants of a job are in its manifest`() throws {
         var manifest = try CommandManifest(["./report.v2.sh"], name: nil, directory: "/usr/lib")
         manifest.read = ["/usr/include"]

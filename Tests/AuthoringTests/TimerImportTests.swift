@@ -73,14 +73,14 @@ import Testing
         let service = """
             [Service]
             ExecStartPre=-/bin/mkdir -p "/tmp/a b"
-            ExecStart=/bin/echo $ARGS ${ONE} '%n costs 5$$' it's
+            ExecStart=/bin/echo $ARGS ${ONE} '%n costs 5$$' it's $(date)
             """
         let jobs = try job("OnCalendar=daily", service)
-        #expect(
-            jobs.first?.manifest.action
-                == .script(
-                    "/bin/mkdir -p '/tmp/a b' || :\n/bin/echo $ARGS \"${ONE}\" 'backup.service costs 5$' 'it'\\''s'"
-                ))
+        let script = #"""
+            /bin/mkdir -p "/tmp/a b" || :
+            /bin/echo $ARGS "${ONE}" "backup.service costs 5\$" "it's" "\$(date)"
+            """#
+        #expect(jobs.first?.manifest.action == .script(script))
     }
 
     @Test func `a drop-in adds to a timer, and an empty value removes`() throws {

@@ -104,9 +104,11 @@ struct LaunchLife: Equatable, Sendable {
     private var isUnkillable = false
     private var hasTriesLeft = true
     private let grace: Duration
+    /// Whether the exit status of the process says nothing: of a `command:`, it is that of the runner.
+    private let hidesExitStatus: Bool
 
-    init(grace: Duration) {
-        self.grace = grace
+    init(grace: Duration, hidesExitStatus: Bool = false) {
+        (self.grace, self.hidesExitStatus) = (grace, hidesExitStatus)
     }
 
     /// Handles an event; returns the actions to perform, in order.
@@ -314,7 +316,7 @@ struct LaunchLife: Equatable, Sendable {
     private mutating func exited(_ status: ExitStatus, _ leftovers: Int, _ outOfMemory: String?) -> [Action] {
         var result = verdict ?? undecided(status, outOfMemory)
         result.signal = result.signal ?? status.signal
-        result.exitStatus = result.exitStatus ?? status.code
+        if !hidesExitStatus { result.exitStatus = result.exitStatus ?? status.code }
         result.leftovers = leftovers
         if let fault { result.add(fault) }
         if isUnkillable {

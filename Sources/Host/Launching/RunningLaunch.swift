@@ -120,7 +120,8 @@ final class RunningLaunch: @unchecked Sendable {
         self.order = order
         cpuLimit = order.declaration.limits.cpu
         conditions = order.conditions
-        life = LaunchLife(grace: order.declaration.limits.lease.gracePeriod)
+        life = LaunchLife(
+            grace: order.declaration.limits.lease.gracePeriod, hidesExitStatus: order.isCommand)
     }
 
     var id: LaunchID { order.id }

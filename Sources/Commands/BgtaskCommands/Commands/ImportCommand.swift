@@ -45,6 +45,14 @@ struct ImportOptions: ParsableArguments {
     /// Writes or prints the manifests, then the notes about each; exits with 1 if something was not read.
     func finish(_ imported: ImportedJobs, _ console: Console) throws {
         var written: [ImportedMessage] = []
+        if let output, !imported.jobs.isEmpty {
+            do {
+                try DirectoryTree.make(output, mode: 0o755)
+            } catch {
+                throw AuthoringError(
+                    output, "the directory can't be made: \(error)", "Give another one: --output DIR")
+            }
+        }
         for job in imported.jobs {
             var manifest = job.manifest
             manifest.read = (manifest.read + read).filter { !write.contains($0) }

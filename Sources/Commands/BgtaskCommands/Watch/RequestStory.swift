@@ -126,8 +126,9 @@ struct RequestStory {
             lines += next(after: ended, putBack, at: at)
             end = .putBack(ended, putBack)
         } else if let putBack {
-            let notBefore = putBack.notBefore.flatMap { $0.time > at ? $0 : nil }
-            let start = notBefore.map { ", and may start \(Wording.relative($0, to: at))" } ?? ""
+            let start =
+                putBack.earliestStart(after: at).map { ", and may start \(Wording.relative($0, to: at))" }
+                ?? ""
             lines.append("\(request) is pending again (attempt \(putBack.attempt))\(start)")
         } else {
             end = .ended(ended)
@@ -146,7 +147,7 @@ struct RequestStory {
             default: "has ended"
             }
         let start =
-            putBack.notBefore.flatMap { $0.time > time ? $0 : nil }
+            putBack.earliestStart(after: time)
             .map { "starts \(Wording.relative($0, to: time)) at the earliest, at \($0)" }
             ?? "starts as soon as the conditions permit it"
         return [
@@ -229,5 +230,13 @@ struct RequestStory {
         guard let shown = shownProgress?.message else { return true }
         guard let fraction = message.progress.fraction else { return false }
         return Int(fraction * 10) > (shown.progress.fraction.map { Int($0 * 10) } ?? 0)
+    }
+}
+
+extension RequestMessage {
+    /// The earliest time of the next launch, if it is after a time: the end of its back-off, or the date of
+    /// its schedule or of its submission.
+    fileprivate func earliestStart(after time: WallTime) -> Timestamp? {
+        [notBefore, earliestBeginDate].compactMap(\.self).filter { $0.time > time }.max { $0.time < $1.time }
     }
 }

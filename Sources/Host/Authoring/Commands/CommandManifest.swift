@@ -152,9 +152,32 @@ public struct CommandManifest: Sendable {
             """
     }
 
+    /// What runs, and its variables, without `${` where the host would look for a value of the payload: such
+    /// words and variables become a part of the script, which a shell reads as they are.
+    private var literal: (action: Action, environment: [String: String]) {
+        let exports = environment.filter { $0.value.contains("${") }.sorted { $0.key < $1.key }
+            .map { "export \($0.key)=\(Self.shellQuoted($0.value))" }
+        let rest = environment.filter { !$0.value.contains("${") }
+        switch action {
+        case .run(let words) where exports.isEmpty && !words.contains { $0.contains("${") }:
+            return (action, rest)
+        case .run(let words):
+            let command = "exec " + words.map(Self.shellQuoted).joined(separator: " ")
+            return (.script((exports + [command]).joined(separator: "\n")), rest)
+        case .script(let script):
+            return (.script((exports + [script]).joined(separator: "\n")), rest)
+        }
+    }
+
+    /// A word in single quotation marks, as a shell reads it.
+    private static func shellQuoted(_ word: String) -> String {
+        "'" + word.replacing("'", with: #"'\''"#) + "'"
+    }
+
     /// The lines below `command:`.
     private var commandLines: [String] {
         var lines: [String] = []
+        let (action, environment) = literal
         switch action {
         case .run(let words): lines.append("run: [\(words.map(Self.quoted).joined(separator: ", "))]")
         case .script(let script) where Self.isPlain(script):

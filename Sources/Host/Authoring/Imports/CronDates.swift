@@ -21,8 +21,9 @@ enum CronDates {
 
     /// Reads the five fields: minute, hour, day of the month, month, weekday.
     ///
-    /// - Returns: A calendar expression, or two: if a line limits both the day of the month and the weekday,
-    ///   cron runs it on the dates that match one of them, and an expression matches both.
+    /// - Returns: A calendar expression, or two without common dates: if a line limits both the day of the
+    ///   month and the weekday, cron runs it on the dates that match one of them, and an expression matches
+    ///   both.
     /// - Throws: ``Failure``.
     static func expressions(_ fields: [Substring]) throws(Failure) -> [String] {
         let kinds: [(String, CronField)] = [
@@ -49,7 +50,9 @@ enum CronDates {
         // A field that begins with * never counts as a limit, even */2.
         let isEither =
             days != nil && weekdays != nil && !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
-        let parts = isEither ? [[nil, date(days)], [weekdays, date(nil)]] : [[weekdays, date(days)]]
+        // The second expression leaves out the days of the first, so that no date has two launches.
+        let others = (1...31).filter { !numbers[2].contains($0) }
+        let parts = isEither ? [[nil, date(days)], [weekdays, date(others)]] : [[weekdays, date(days)]]
         return parts.map { ($0.compactMap(\.self) + [time]).joined(separator: " ") }
     }
 

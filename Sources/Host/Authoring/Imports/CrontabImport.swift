@@ -126,7 +126,13 @@ public struct CrontabImport {
         if let user { notes.append("Cron runs it as \(user); this host runs it as \(Self.user).") }
         if timings.count > 1 {
             notes.append(
-                "Cron runs it on these days of the month and on these weekdays, so there are two jobs.")
+                "Cron runs it on these days of the month and on these weekdays, so there are two jobs; on a date "
+                    + "that is both, only one of them runs.")
+        }
+        if !scanned.paths.isEmpty {
+            notes.append(
+                "The job can read \(scanned.paths.joined(separator: ", ")). Grant what it changes: --write PATH."
+            )
         }
         if timings.contains(where: \.onBoot) {
             notes.append("It runs when the host starts, once for each start of the machine.")
@@ -135,6 +141,8 @@ public struct CrontabImport {
             if timing.at != nil {
                 timing.timeZone = timeZone
                 timing.jitter = jitter
+                // Cron starts a job at its date; the default is a minute.
+                timing.tolerance = .zero
             }
             let action = action(command, input)
             result.add(
@@ -173,7 +181,9 @@ public struct CrontabImport {
     /// What the job runs, in the shell that cron would use.
     private func action(_ command: String, _ input: String?) -> CommandManifest.Action {
         var text = command
-        if let input {
+        if var input {
+            // The data end with one line break, as cron's do.
+            if input.last == "\n" { input.removeLast() }
             // The mark must not be a line of the input.
             var mark = "END"
             while input.split(separator: "\n").contains(where: { $0 == mark }) { mark += "_" }

@@ -4,7 +4,7 @@ import TaskModel
 ///
 /// Our reading of systemd.timer(5), systemd.service(5) and systemd.exec(5).
 public struct TimerImport {
-    /// Settings that say nothing about what the job does, or that the host decides.
+    /// Settings that the manifest keeps, or that say nothing about what the job does.
     private static let ignored: Set<String> = [
         "Unit.Description", "Unit.Documentation", "Unit.After", "Unit.Wants", "Unit.Requires",
         "Unit.ConditionACPower", "Unit.DefaultDependencies", "Unit.Before",
@@ -14,9 +14,7 @@ public struct TimerImport {
         "Service.Type", "Service.ExecStart", "Service.ExecStartPre", "Service.ExecStartPost", "Service.User",
         "Service.Group", "Service.WorkingDirectory", "Service.Environment", "Service.SuccessExitStatus",
         "Service.KillSignal", "Service.TimeoutStartSec", "Service.RuntimeMaxSec", "Service.ReadWritePaths",
-        "Service.ReadOnlyPaths", "Service.Nice", "Service.IOSchedulingClass", "Service.IOSchedulingPriority",
-        "Service.CPUSchedulingPolicy", "Service.CPUWeight", "Service.IOWeight", "Service.RemainAfterExit",
-        "Service.StandardOutput", "Service.StandardError",
+        "Service.ReadOnlyPaths", "Service.RemainAfterExit",
     ]
 
     private let timer: UnitFile
@@ -173,7 +171,8 @@ public struct TimerImport {
             .map { $0.key + "=" }
         if !others.isEmpty {
             notes.append(
-                "Not kept: \(others.uniqued().joined(separator: ", ")). The sandbox of the manifest applies.")
+                "Not kept: \(others.uniqued().joined(separator: ", ")). The sandbox of the manifest and the priorities of the host apply."
+            )
         }
     }
 }

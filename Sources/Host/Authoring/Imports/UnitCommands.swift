@@ -68,8 +68,7 @@ struct UnitCommands {
 
         /// The line for `/bin/sh`.
         ///
-        /// systemd splits `$NAME` into words as the shell does, and keeps `${NAME}`
-        /// as one word.
+        /// systemd splits a word `$NAME` into words as the shell does, and keeps `${NAME}` as one word.
         var shell: String {
             words.map(Self.quoted).joined(separator: " ") + (mayFail ? " || :" : "")
         }
@@ -83,15 +82,21 @@ struct UnitCommands {
                 $0.isASCII && ($0.isLetter || $0.isNumber || "_-+./:=@%,".contains($0))
             }
             if isSafe, !word.isEmpty { return word }
-            guard word.contains("${") else {
-                return "'" + word.replacing("$$", with: "$").replacing("'", with: "'\\''") + "'"
-            }
+            // systemd replaces $$ and ${NAME} in a word, and passes any other $ on as it is.
             var text = "\""
-            for character in word {
-                if "\"`\\".contains(character) { text += "\\" }
-                text.append(character)
+            var rest = word[...]
+            while let character = rest.popFirst() {
+                if character == "$", rest.first == "$" {
+                    rest.removeFirst()
+                    text += "\\$"
+                } else if character == "$", rest.first == "{" {
+                    text += "$"
+                } else {
+                    if "\"`\\$".contains(character) { text += "\\" }
+                    text.append(character)
+                }
             }
-            return text.replacing("$$", with: "\\$") + "\""
+            return text + "\""
         }
     }
 
