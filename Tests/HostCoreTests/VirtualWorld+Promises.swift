@@ -58,8 +58,8 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks that two launches of a periodic schedule begin at least two fifths of the period apart: a launch
-    /// that begins at most three fifths of the period late does not move the schedule's next date.
+    /// Checks that two launches of a periodic schedule begin at least two fifths of the period apart: a
+    /// launch that begins at most three fifths of the period late does not move the schedule's next date.
     private func checkPeriod(_ id: RequestID, _ terms: LaunchTerms) throws {
         guard let request = store.request(id)?.request, request.submission.origin == .schedule,
             request.identifier.rawValue.hasSuffix(".hourly"), request.attempt == 1, !terms.isSimulated,

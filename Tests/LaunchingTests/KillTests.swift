@@ -111,6 +111,23 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a template that uses CPU time for itself is killed, and launches go on`() async throws {
+        let harness = try await LaunchHarness(groupKill: .cgroup)
+        let library = try PluginCompiler.compile(
+            "constructor_spins", into: harness.folder.appending(path: "library"))
+        func succeed() async throws {
+            let end = try await harness.run(try harness.order("runs", library: library)).end
+            #expect(end?.outcome == .succeeded, "\(String(describing: end))")
+        }
+        try await succeed()
+        let file = harness.folder.appending(path: "data/template").path
+        try await harness.wait(for: "the signal in the template") { SmallFile.exists(file) }
+        let number = try #require(Int32(try SmallFile.read(file)))
+        try await harness.wait(for: "the end of the template") { !Self.isAlive(number) }
+        try await succeed()
+        await harness.end()
+    }
+
     @Test func `a stopped launcher is killed and replaced, and its launches are lost`() async throws {
         let harness = try await LaunchHarness(answerTime: .seconds(1))
         let order = try harness.order("ignores")

@@ -225,6 +225,22 @@ import Testing
         #expect(rig.launched() == ["com.example.c.push"])
     }
 
+    /// Nothing else happens after both turns are over, so an alarm must bring the push to its slot.
+    @Test func `an urgent push whose date comes after the turns of others has an alarm`() {
+        let rig = Self.pushed()
+        _ = rig.run("com.example.a.push") { $0.pushPriority = .immediate }
+        _ = rig.run("com.example.b.push") { $0.pushPriority = .immediate }
+        let date = rig.now.wall + .seconds(50)
+        rig.submit("com.example.c.push") {
+            $0.pushPriority = .immediate
+            $0.earliestBeginDate = date
+        }
+        rig.advance(.seconds(40))
+        #expect(rig.wake.wall.map { $0 <= date + .seconds(1) } == true)
+        rig.advance(.seconds(10))
+        #expect(rig.take().contains { if case .expire = $0 { true } else { false } })
+    }
+
     /// Otherwise, two pushes that never end would hold both slots for an hour after some attempts.
     @Test(arguments: [1, 4, 7])
     func `the turn of an urgent push does not grow`(attempts: Int) throws {

@@ -22,7 +22,9 @@ struct LogFileSequence {
     }
 
     /// The size of a file: a sixteenth of the log, so that removing one removes only a small part of it.
-    private var fileLimit: Int64 { max(1 << 20, limits.size) / 16 }
+    ///
+    /// It is at most 4 MiB, because a reader has a whole file in memory.
+    private var fileLimit: Int64 { min(max(1 << 20, limits.size) / 16, 4 << 20) }
 
     /// Adds a line, in a new file if the present one is full.
     mutating func append(_ line: LogLine, now: WallTime) throws(SystemCallError) {
@@ -73,8 +75,14 @@ struct LogFileSequence {
         directory.removeOldest(
             keeping: max(1 << 20, limits.size) - fileLimit, since: now + (.zero - limits.age))
         let next = try AppendedFile(creating: directory.freePath(startingAt: now))
+        do {
+            try next.append(bytes)
+        } catch {
+            // On a full disk, an empty file can often be made.
+            try? DirectoryTree.remove(next.path)
+            throw error
+        }
         file = next
-        try next.append(bytes)
     }
 
     /// Ends the present file; the next line opens another one.

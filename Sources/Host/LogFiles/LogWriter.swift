@@ -73,10 +73,17 @@ public final class LogWriter: Sendable {
     ) async {
         var files = LogFileSequence(directory: directory, limits: limits)
         var complaint: WallTime?
+        var pause: WallTime?
         isWritten.withLock { $0 = true }
         for await order in orders {
             guard case .line(let line) = order else {
                 if case .flush(let done) = order { done.resume() }
+                continue
+            }
+            let time = now()
+            // A full disk stays full for a while, and each attempt reads the directory.
+            if let end = pause, time < end, end + .seconds(-10) <= time {
+                lost.withLock { $0 += 1 }
                 continue
             }
             let missing = lost.withLock { count in
@@ -84,14 +91,16 @@ public final class LogWriter: Sendable {
                 return count
             }
             do {
-                if missing > 0 { try files.append(.missing(missing, at: line.at), now: now()) }
-                try files.append(line, now: now())
+                if missing > 0 { try files.append(.missing(missing, at: line.at), now: time) }
+                try files.append(line, now: time)
                 isWritten.withLock { $0 = true }
+                pause = nil
             } catch {
                 // The next line opens another file.
                 files.close()
                 isWritten.withLock { $0 = false }
-                let time = now()
+                lost.withLock { $0 += missing + 1 }
+                pause = time + .seconds(10)
                 if complaint.map({ $0 + .seconds(3600) <= time || time < $0 }) ?? true {
                     complaint = time
                     onProblem("the log is not stored: \(error)")
@@ -111,7 +120,7 @@ extension LogLine {
         LogLine(
             at: time, level: .warning, source: .host,
             message:
-                "\(count) \(count == 1 ? "line is" : "lines are") missing here: they came faster than they could be stored"
+                "\(count) \(count == 1 ? "line is" : "lines are") missing here: they came faster than they could be stored, or the disk was full"
         )
     }
 }

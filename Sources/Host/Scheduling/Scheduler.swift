@@ -354,7 +354,7 @@ public struct Scheduler: Sendable {
 
     /// Whether a date can let a request of the lane start, now or after the end of a launch's turn.
     private func canUseAlarm(_ lane: Lane) -> Bool {
-        situation.hasSlot(in: lane) ? !heldLanes.contains(lane) : lane.isFair && !endedTurns.isEmpty
+        situation.hasSlot(in: lane) ? !heldLanes.contains(lane) : lane.hasTurns && !endedTurns.isEmpty
     }
 
     /// Sets the alarms; dates are left out if their lane is full or held until another event.

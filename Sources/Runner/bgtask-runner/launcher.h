@@ -44,6 +44,9 @@ struct template {
     int status_pipe; /**< The read end of its PID namespace's status pipe; -1 if none. */
     bool answered, cloneable, retired;
     bool has_child;         /**< Whether it had one, which a clone for a launch is not. */
+    bool is_busy;           /**< Whether it used more CPU time than its clones need. */
+    int64_t cpu;            /**< Its CPU time at the last look, in nanoseconds; 0 before the first. */
+    unsigned asked;         /**< The number of clones that it was asked for since the last look. */
     bool has_sent_listener; /**< Whether the first packet has arrived. */
     unsigned awaited;       /**< The number of clone requests without an answer. */
     int64_t deadline; /**< When it is killed unless it answers or ends, on CLOCK_MONOTONIC; 0 for never. */

@@ -46,6 +46,7 @@ bool templates_ask(struct template *template, const struct clone_request *reques
                    int count) {
     if (!packet_send(template->socket, request, sizeof(*request), descriptors, count, MSG_DONTWAIT))
         return false;
+    template->asked++;
     if (template->awaited++ == 0)
         template->deadline = now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS;
     return true;
@@ -272,6 +273,10 @@ static void ended(struct launcher *launcher, struct template *template, int wait
         snprintf(
             finding, sizeof(finding),
             "the process that loads the plugin had started a process: a constructor left code that does");
+    else if (template->is_busy)
+        snprintf(
+            finding, sizeof(finding),
+            "the process that loads the plugin used CPU time for itself: a constructor left code that does");
     else if (WIFSIGNALED(wait_status))
         snprintf(finding, sizeof(finding), "signal %d ended the process that loads the plugin",
                  WTERMSIG(wait_status));
