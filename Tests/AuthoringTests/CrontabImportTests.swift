@@ -65,6 +65,17 @@ import Testing
         #expect(job.notes.contains { $0.contains("ops@example.com") })
     }
 
+    @Test func `line breaks of Windows end lines, and data can't end before their mark`() throws {
+        let two = jobs("# comment\r\n0 2 * * * /bin/echo a\r\n0 3 * * * /bin/echo b\r\n")
+        #expect(
+            two.jobs.map(\.manifest.action) == [
+                .script("set +e\n/bin/echo a"), .script("set +e\n/bin/echo b"),
+            ])
+        let data = try #require(jobs("0 2 * * * cat%x\r%END%touch /tmp/no").jobs.first)
+        guard case .script(let script) = data.manifest.action else { return }
+        #expect(script.hasSuffix("\nEND_"))
+    }
+
     @Test func `a job has the name of its program, and no two have the same`() {
         let text = """
             0 1 * * * cd /tmp && nice -n 19 /usr/local/bin/backup.sh --all

@@ -73,14 +73,27 @@ import Testing
         let service = """
             [Service]
             ExecStartPre=-/bin/mkdir -p "/tmp/a b"
-            ExecStart=/bin/echo $ARGS ${ONE} '%n costs 5$$' it's $(date)
+            ExecStart=/bin/echo $ARGS ${ONE} '%n costs 5$$' "it's" $(date) "${A} $(id)"
             """
         let jobs = try job("OnCalendar=daily", service)
         let script = #"""
+            set -f
             /bin/mkdir -p "/tmp/a b" || :
-            /bin/echo $ARGS "${ONE}" "backup.service costs 5\$" "it's" "\$(date)"
+            /bin/echo $ARGS "${ONE}" "backup.service costs 5\$" "it's" "\$(date)" "${A} \$(id)"
             """#
         #expect(jobs.first?.manifest.action == .script(script))
+    }
+
+    @Test func `a name that is no name of a variable is left out, and so can't become YAML`() throws {
+        let service = #"""
+            [Service]
+            ExecStart=/bin/true
+            Environment="A: b\n  - identifier: local.evil\n    kind: processing\nZ=x" "B=2 3" C="4 5"
+            """#
+        let jobs = try job("OnCalendar=daily", service)
+        #expect(jobs.first?.manifest.environment == ["B": "2 3", "C": "4 5"])
+        #expect(jobs.first?.manifest.text.contains("local.evil") == true, "only in a comment")
+        #expect(jobs.first?.manifest.text.contains("\n  - identifier: local.evil") == false)
     }
 
     @Test func `a drop-in adds to a timer, and an empty value removes`() throws {

@@ -28,7 +28,10 @@ public struct CrontabImport {
     public static func jobs(in text: String, path: String, hasUsers: Bool) -> ImportedJobs {
         var reader = CrontabImport(path: path, hasUsers: hasUsers)
         var number = 0
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        // A line break of Windows is one character in Swift.
+        for line in text.replacing("\r\n", with: "\n").split(
+            separator: "\n", omittingEmptySubsequences: false)
+        {
             number += 1
             let line = line.drop { $0 == " " || $0 == "\t" }
             if line.isEmpty || line.hasPrefix("#") { continue }
@@ -186,7 +189,9 @@ public struct CrontabImport {
             if input.last == "\n" { input.removeLast() }
             // The mark must not be a line of the input.
             var mark = "END"
-            while input.split(separator: "\n").contains(where: { $0 == mark }) { mark += "_" }
+            while input.unicodeScalars.split(separator: "\n").contains(where: { String($0) == mark }) {
+                mark += "_"
+            }
             text = "{ \(command)\n} <<'\(mark)'\n\(input)\n\(mark)"
         }
         guard ["/bin/sh", "/usr/bin/sh", "/bin/dash", "/usr/bin/dash"].contains(shell) else {

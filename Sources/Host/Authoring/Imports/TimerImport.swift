@@ -142,11 +142,16 @@ public struct TimerImport {
             .compactMap { Int($0) }.filter { (0...255).contains($0) }
         if !codes.isEmpty { manifest.success = Set([0] + codes).sorted() }
         if let signal = service.last("Service", "KillSignal") {
-            let name = signal.hasPrefix("SIG") ? String(signal.dropFirst(3)) : signal
-            if ["INT", "HUP", "QUIT", "USR1", "USR2"].contains(name) { manifest.stopSignal = name }
+            manifest.stopSignal = Self.stopSignal(signal)
         }
         // A longer one would be at most an hour, and the standard run time can be renewed for up to 8 h.
         if let limit, limit < .seconds(600) { manifest.runtime = max(limit, .seconds(1)) }
+    }
+
+    /// The name of a signal for `stop:`, if that knows it and it is not the default.
+    private static func stopSignal(_ text: String) -> String? {
+        let name = text.hasPrefix("SIG") ? String(text.dropFirst(3)) : text
+        return ["INT", "HUP", "QUIT", "USR1", "USR2"].contains(name) ? name : nil
     }
 
     /// The time after which systemd would end the service; `nil` if it never would.
@@ -166,6 +171,21 @@ public struct TimerImport {
                 "The service runs as \(user); the job runs as the user of its bundle, or as the host's user.")
         }
         let known = Self.ignored
+        let statuses = service.all("Service", "SuccessExitStatus").flatMap { $0.split(separator: " ") }
+        if statuses.contains(where: { Int($0) == nil }) {
+            notes.append("Of SuccessExitStatus=, only numbers are kept.")
+        }
+        if let path = service.last("Service", "WorkingDirectory"),
+            !path.drop(while: { $0 == "-" }).hasPrefix("/")
+        {
+            notes.append(
+                "WorkingDirectory=\(path) is not kept: the directory is the data directory of the bundle.")
+        }
+        if let signal = service.last("Service", "KillSignal"), Self.stopSignal(signal) == nil,
+            !signal.hasSuffix("TERM")
+        {
+            notes.append("KillSignal=\(signal) is not kept: the job gets SIGTERM.")
+        }
         let others = (timer.settings + service.settings)
             .filter { $0.section != "Install" && !known.contains("\($0.section).\($0.key)") }
             .map { $0.key + "=" }

@@ -26,12 +26,16 @@ struct UnitCommands {
         if known.count == 1, let only = known.first, only.isPlain {
             action = .run(only.words)
         } else {
-            action = .script(known.map(\.shell).joined(separator: "\n"))
+            // systemd does not replace * and ? in a variable.
+            action = .script((["set -f"] + known.map(\.shell)).joined(separator: "\n"))
         }
         for line in known { readPaths(of: line) }
         for text in service.all("Service", "Environment") {
             for word in UnitFile.words(text) ?? [] {
-                guard let equals = word.firstIndex(of: "=") else { continue }
+                guard let equals = word.firstIndex(of: "="), Self.isName(word[..<equals]) else {
+                    notes.append("'\(word)' is no variable, and is not kept.")
+                    continue
+                }
                 environment[String(word[..<equals])] = expanded(String(word[word.index(after: equals)...]))
             }
         }
@@ -41,6 +45,14 @@ struct UnitCommands {
         write = service.all("Service", "ReadWritePaths").flatMap(paths)
         read = (read + service.all("Service", "ReadOnlyPaths").flatMap(paths)).uniqued()
             .filter { !write.contains($0) && $0 != directory }
+    }
+
+    /// Whether a text can be the name of a variable.
+    private static func isName(_ text: Substring) -> Bool {
+        text.first.map { $0.isASCII && ($0.isLetter || $0 == "_") } == true
+            && text.utf8.allSatisfy {
+                $0 == 0x5F || (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF)
+            }
     }
 
     private func paths(_ text: String) -> [String] {
@@ -74,10 +86,7 @@ struct UnitCommands {
         }
 
         private static func quoted(_ word: String) -> String {
-            let name = word.dropFirst()
-            let isName =
-                !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-            if word.hasPrefix("$"), isName { return word }
+            if word.hasPrefix("$"), UnitCommands.isName(word.dropFirst()) { return word }
             let isSafe = word.allSatisfy {
                 $0.isASCII && ($0.isLetter || $0.isNumber || "_-+./:=@%,".contains($0))
             }
@@ -102,17 +111,23 @@ struct UnitCommands {
 
     private mutating func line(_ text: String) -> Line? {
         var rest = text[...]
-        var mayFail = false
+        var mayFail = false, hasOtherName = false
         while let first = rest.first, "-@:+!|".contains(first) {
             rest.removeFirst()
             switch first {
             case "-": mayFail = true
             case "+", "!": notes.append("'\(first)' before a command (other rights) is not kept.")
-            case "@": notes.append("'@' before a command (another name for the process) is not kept.")
+            case "@":
+                hasOtherName = true
+                notes.append("'@' before a command (another name for the process) is not kept.")
+            case ":": notes.append("':' before a command (variables as they are) is not kept.")
             default: break
             }
         }
-        guard let words = UnitFile.words(String(rest)), !words.isEmpty else { return nil }
+        guard var words = UnitFile.words(String(rest)), !words.isEmpty else { return nil }
+        // The second word is the name.
+        if hasOtherName, words.count > 1 { words.remove(at: 1) }
+        if rest.contains(" ; ") { notes.append("';' between commands is not kept: write several lines.") }
         return Line(words: words.map { expanded($0) }, mayFail: mayFail)
     }
 

@@ -98,7 +98,7 @@ struct UnitFile {
                 isInWord = true
             } else if let open = quote {
                 if character == open { quote = nil } else { word.append(character) }
-            } else if (character == "\"" || character == "'") && !isInWord {
+            } else if character == "\"" || character == "'" {
                 (quote, isInWord) = (character, true)
             } else if character == " " || character == "\t" {
                 if isInWord { words.append(word) }
@@ -117,7 +117,7 @@ struct UnitFile {
         case "n": "\n"
         case "t": "\t"
         case "s": " "
-        case "\\", "\"", "'": String(character)
+        case "\\", "\"", "'", ";": String(character)
         default: "\\" + String(character)
         }
     }
