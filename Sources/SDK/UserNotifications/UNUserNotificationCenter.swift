@@ -261,7 +261,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         }
         guard isFirst else { return }
         App.shared.host.advise(
-            "notification-trigger",
+            "triggerStartsNoProcess",
             "A notification with a trigger starts no process: it is delivered when a process of the bundle "
                 + "next calls UNUserNotificationCenter.current(). To deliver it on time, submit a request with "
                 + "an earliestBeginDate, and add the notification without a trigger in its handler.")
