@@ -20,7 +20,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, @unchec
     open var subtitle: String { facts.subtitle }
     /// The text.
     open var body: String { facts.body }
-    /// The number on the app's icon; `nil` leaves it as it is. No icon shows it here.
+    /// The number on the app's icon, which is not shown here; `nil` leaves it as it is.
     open var badge: NSNumber? { facts.badge.map { NSNumber(value: $0) } }
     /// The sound; never played here.
     open var sound: UNNotificationSound? { facts.sound.map(UNNotificationSound.init(stored:)) }
@@ -64,7 +64,7 @@ open class UNMutableNotificationContent: UNNotificationContent, @unchecked Senda
         get { facts.body }
         set { facts.body = newValue }
     }
-    /// The number on the app's icon; `nil` leaves it as it is. No icon shows it here.
+    /// The number on the app's icon, which is not shown here; `nil` leaves it as it is.
     open override var badge: NSNumber? {
         get { super.badge }
         set { facts.badge = newValue?.intValue }
