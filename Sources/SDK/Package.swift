@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "OSLog", targets: ["OSLog", "os"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "SwiftUI", targets: ["SwiftUI"]),
+        .library(name: "UserNotifications", targets: ["UserNotifications"]),
     ],
     traits: [
         .trait(
@@ -58,6 +59,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "os", dependencies: ["AppleSubmodules", "BackgroundTasks", "CLocks"], path: "os",
+            swiftSettings: swiftSettings),
+        .target(
+            name: "UserNotifications", dependencies: ["BackgroundTasks"], path: "UserNotifications",
             swiftSettings: swiftSettings),
         .target(name: "OSLog", dependencies: ["os"], path: "OSLog", swiftSettings: swiftSettings),
     ],

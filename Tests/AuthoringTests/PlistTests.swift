@@ -55,6 +55,89 @@ import Testing
         #expect(again.status == 1 && again.output.contains("it already exists"), "\(again)")
     }
 
+    @Test func `build settings come from a configuration file and the files that it includes`() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "Info.plist",
+            plist(
+                "<key>CFBundleIdentifier</key><string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>"
+                    + "<key>CFBundleExecutable</key><string>${PRODUCT_NAME:rfc1034identifier}</string>"
+                    + texts(
+                        "BGTaskSchedulerPermittedIdentifiers", "$(PRODUCT_BUNDLE_IDENTIFIER).refresh",
+                        "$(PREFIX).photos.clean")
+                    + texts("UIBackgroundModes", "fetch", "processing")))
+        try folder.write("Base.xcconfig", "PREFIX = com.example // of all apps\n")
+        let settings = try folder.write(
+            "Photos.xcconfig",
+            """
+            // The settings of the app.
+            #include "Base.xcconfig"
+            #include? "Local.xcconfig"
+            PRODUCT_BUNDLE_IDENTIFIER = $(PREFIX).photos
+            PRODUCT_BUNDLE_IDENTIFIER[sdk=macosx*] = org.mac
+            PRODUCT_NAME = My Photos
+            """)
+        let without = bgtask("manifest", "from-plist", file)
+        #expect(without.status == 1 && without.output.contains("--build-settings App.xcconfig"), "\(without)")
+        let answer = bgtask("manifest", "from-plist", file, "--build-settings", settings)
+        #expect(answer.status == 0, "\(answer)")
+        for line in [
+            "bundle: com.example.photos\n", "library: libMy-Photos.so",
+            "identifier: com.example.photos.refresh",
+            "identifier: com.example.photos.clean",
+        ] {
+            #expect(answer.output.contains(line), "\(line) in\n\(answer.output)")
+        }
+        try folder.write("Base.xcconfig", "#include \"Photos.xcconfig\"\n")
+        let circle = bgtask("manifest", "from-plist", file, "--build-settings", settings)
+        #expect(circle.status == 1 && circle.output.contains("include each other"), "\(circle)")
+        try folder.write("Base.xcconfig", "PREFIX\n")
+        let wrong = bgtask("manifest", "from-plist", file, "--build-settings", settings)
+        #expect(wrong.status == 1 && wrong.output.contains("line 1 is neither 'NAME = value'"), "\(wrong)")
+    }
+
+    @Test func `settings that refer to each other end, and the identifier is refused`() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "Info.plist", plist("<key>CFBundleIdentifier</key><string>$(A)</string>"))
+        let settings = try folder.write("App.xcconfig", "A = $(B)\nB = $(A)\n")
+        let answer = bgtask("manifest", "from-plist", file, "--build-settings", settings)
+        #expect(answer.status == 1 && answer.output.contains("which Xcode replaces"), "\(answer)")
+    }
+
+    @Test func `a continued task that is registered at its use gets a note about clients`() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "Info.plist",
+            plist(photos + texts("BGTaskSchedulerPermittedIdentifiers", "com.example.photos.render.*")))
+        let late = """
+            func render() {
+                let identifier = "unused"
+                scheduler.register(forTaskWithIdentifier: "com.example.photos.render.\\(UUID())", using: nil) { _ in }
+            }
+            """
+        try folder.write("Sources/Render.swift", late)
+        let answer = bgtask("manifest", "from-plist", file, "--sources", folder.path + "/Sources")
+        #expect(
+            answer.output.contains(
+                "# Render.swift:3 registers an identifier of 'com.example.photos.render.*'")
+                && answer.output.contains("write 'client: true'"), "\(answer)")
+        try folder.write(
+            "Sources/Launch.swift",
+            "scheduler.register(forTaskWithIdentifier: \"com.example.photos.render.*\", using: nil) { _ in }")
+        let early = bgtask("manifest", "from-plist", file, "--sources", folder.path + "/Sources")
+        #expect(early.status == 0 && !early.output.contains("client: true"), "\(early)")
+    }
+
+    @Test func `a file that is not a property list is refused with what the parser says`() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "Info.plist", "<?xml version=\"1.0\"?>\n<plist><dict><key>A</dict></plist>\n")
+        let answer = bgtask("manifest", "from-plist", file)
+        #expect(answer.status == 1, "\(answer)")
+        #expect(answer.output.contains("it is not a property list: Close tag on line "), "\(answer)")
+    }
+
     @Test func `a binary list and sources give certain kinds`() throws {
         let folder = try Folder()
         let list: [String: Any] = [

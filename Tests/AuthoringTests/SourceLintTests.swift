@@ -61,12 +61,13 @@ import Testing
             "Legacy.swift:2:1: error: 'import CoreData'": "behind '#if canImport(CoreData)'",
             "Legacy.swift:3:1: error: 'import CryptoKit'": "swift-crypto",
             "Legacy.swift:4:1: error: 'import Network'": "requiresNetworkConnectivity",
-            "Legacy.swift:6:1: error: 'import UserNotifications'": "'#if canImport(UserNotifications)'",
+            "Legacy.swift:6:1: error: 'import UserNotificationsUI'": "'#if canImport(UserNotificationsUI)'",
             "Legacy.swift:8:1: error: '@UIApplicationMain' crashes the Swift compiler": "Write '@main'",
             "Legacy.swift:10:19: error: 'NWPathMonitor' does not exist": "requiresNetworkConnectivity",
             "Legacy.swift:12:27: error: 'UIHostingController' does not exist": "out of the plugin's target",
             "Legacy.swift:15:36: error: 'publisher(for:)' is an error": "notifications(named: name)",
-            "Legacy.swift:16:9: error: 'UNUserNotificationCenter' does not exist": "bgtask logs",
+            "Legacy.swift:16:13: warning: a notification with a trigger starts no process":
+                "earliestBeginDate",
             "Legacy.swift:17:9: error: 'autoreleasepool' does not exist": "Remove it",
             "Mac.swift:3:1: error: '#if os(macOS)' is false on Linux": "Write '#if os(macOS) || os(Linux)'",
             "Transfers.swift:3:34: error: 'URLSessionDownloadDelegate' is in the module FoundationNetworking":

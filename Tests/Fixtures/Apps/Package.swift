@@ -9,9 +9,9 @@ let apps = [
     "RetrofittedApp", "SceneApp", "DelegateApp", "RulesApp", "FeaturesApp", "LogApp", "ConditionsApp",
     "AdaptorApp", "ProcessActivitiesApp", "RequestsApp", "ModernApp", "ModernSceneApp",
     "SubmittingApp", "EndingApp", "ExportApp", "ActivityApp", "HabitsApp", "WindowApp", "ModernStorageApp",
-    "CorpusApp",
+    "CorpusApp", "NotificationsApp",
 ]
-let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
+let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog", "UserNotifications"]
 
 /// A test program already has a `main`, so the app's is renamed to `bgtask_app_main`, which the runner also
 /// looks for.

@@ -23,11 +23,13 @@ struct FromPlistCommand: ParsableCommand {
             The command reads CFBundleIdentifier, BGTaskSchedulerPermittedIdentifiers and UIBackgroundModes from an \
             XML or binary property list. The list does not contain the kind of each task. With --sources, the command \
             finds the kinds in the app's Swift files. Otherwise, it guesses them from modes and names, and marks each \
-            guess with a comment.
+            guess with a comment. With --build-settings, it reads the settings that the list refers to, such as \
+            $(PRODUCT_BUNDLE_IDENTIFIER), from a configuration file of Xcode.
 
             Examples:
               bgtask manifest from-plist Info.plist
               bgtask manifest from-plist Info.plist --bundle com.example.photos
+              bgtask manifest from-plist Info.plist --build-settings Photos.xcconfig
               bgtask manifest from-plist Info.plist --sources Sources --library libPhotos.so --output photos.yaml
             """)
 
@@ -50,6 +52,12 @@ struct FromPlistCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "A configuration file of Xcode (.xcconfig) with the build settings of the list.",
+            valueName: "file"))
+    var buildSettings: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Write the manifest to this new file. The default is standard output.", valueName: "file"))
     var output: String?
 
@@ -60,7 +68,8 @@ struct FromPlistCommand: ParsableCommand {
         let console = Console(json: json)
         try console.authoring {
             let draft = try PlistConversion.manifest(
-                fromPlist: plist, bundle: bundle, library: library, sources: sources)
+                fromPlist: plist, bundle: bundle, library: library, sources: sources,
+                settings: buildSettings)
             if let output { try draft.write(to: output) }
             if json { return try console.print(json: DraftMessage(draft)) }
             if let output {

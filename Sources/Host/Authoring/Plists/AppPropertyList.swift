@@ -35,9 +35,10 @@ struct AppPropertyList {
     /// - Parameters:
     ///   - bytes: The contents of the file.
     ///   - file: The name of the file in messages.
+    ///   - settings: The build settings that its values refer to.
     /// - Throws: ``AuthoringError`` if the file is not a property list, or if the value of a key has the
     ///   wrong type.
-    init(_ bytes: [UInt8], file: String) throws(AuthoringError) {
+    init(_ bytes: [UInt8], file: String, settings: BuildSettings) throws(AuthoringError) {
         let keys: [String: Value]
         do {
             keys = try PropertyListDecoder().decode([String: Value].self, from: Data(bytes))
@@ -45,15 +46,23 @@ struct AppPropertyList {
             throw AuthoringError(file, "its root is not a dictionary", "Give the app's Info.plist")
         } catch {
             throw AuthoringError(
-                file, "it is not a property list",
+                file, "it is not a property list\(Self.reason(error))",
                 "Give the Info.plist of the app's target, or of the built app: App.app/Info.plist")
         }
-        bundle = try Self.text("CFBundleIdentifier", keys, file)
+        bundle = try Self.text("CFBundleIdentifier", keys, file).map(settings.expanded)
         let executable = try Self.text("CFBundleExecutable", keys, file)
         let displayed = try Self.text("CFBundleName", keys, file)
-        name = [executable, displayed].compactMap(\.self).first { !$0.contains("$") }
-        permitted = try Self.texts("BGTaskSchedulerPermittedIdentifiers", keys, file)
+        name = [executable, displayed].compactMap(\.self).map(settings.expanded).first { !$0.contains("$") }
+        permitted = try Self.texts("BGTaskSchedulerPermittedIdentifiers", keys, file).map(settings.expanded)
         modes = try Self.texts("UIBackgroundModes", keys, file)
+    }
+
+    /// What the parser says about a file that is not a property list, such as the line of a mistake.
+    private static func reason(_ error: any Error) -> String {
+        guard case DecodingError.dataCorrupted(let context) = error else { return "" }
+        let parser = context.underlyingError as? CocoaError
+        let said = parser?.userInfo["NSDebugDescription"] as? String ?? context.debugDescription
+        return said.isEmpty ? "" : ": " + said
     }
 
     private static func text(_ key: String, _ keys: [String: Value], _ file: String) throws(AuthoringError)

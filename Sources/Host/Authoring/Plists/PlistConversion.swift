@@ -22,17 +22,22 @@ public struct PlistConversion {
     ///   - bundle: The identifier of the bundle; `nil` takes it from the property list.
     ///   - library: The library's file name; `nil` guesses it.
     ///   - sources: A directory of Swift sources that show the kinds of tasks; `nil` guesses the kinds.
+    ///   - settings: A configuration file of Xcode (`.xcconfig`) with the build settings that the property
+    ///     list refers to; `nil` if there is none.
     /// - Returns: The manifest, with notes for its author.
     /// - Throws: ``AuthoringError`` if a file can't be read, or if the property list lacks a key or has a
     ///   wrong value.
     public static func manifest(
-        fromPlist path: String, bundle: BundleIdentifier?, library: String?, sources: String?
+        fromPlist path: String, bundle: BundleIdentifier?, library: String?, sources: String?,
+        settings: String? = nil
     ) throws(AuthoringError) -> ManifestDraft {
-        var conversion = try Self(path, bundle, sources)
+        var conversion = try Self(path, bundle, sources, settings)
         return try conversion.draft(library)
     }
 
-    private init(_ path: String, _ given: BundleIdentifier?, _ sources: String?) throws(AuthoringError) {
+    private init(
+        _ path: String, _ given: BundleIdentifier?, _ sources: String?, _ settings: String?
+    ) throws(AuthoringError) {
         let bytes: [UInt8]
         do {
             bytes = try FileContents.read(path, limit: Self.maximumSize)
@@ -42,7 +47,8 @@ public struct PlistConversion {
         guard bytes.count <= Self.maximumSize else {
             throw AuthoringError(path, "it is larger than 1 MiB", "Give the app's Info.plist")
         }
-        list = try AppPropertyList(bytes, file: path)
+        let known = if let settings { try BuildSettings(file: settings) } else { BuildSettings() }
+        list = try AppPropertyList(bytes, file: path, settings: known)
         file = path
         if let given {
             bundle = given
@@ -59,7 +65,8 @@ public struct PlistConversion {
     private static func bundle(of list: AppPropertyList, in file: String) throws(AuthoringError)
         -> BundleIdentifier
     {
-        let remedy = "Give it: --bundle com.example.app"
+        let remedy =
+            "Give it: --bundle com.example.app, or the file that sets it: --build-settings App.xcconfig"
         guard let text = list.bundle else {
             throw AuthoringError(file, "it has no CFBundleIdentifier; Xcode adds it when it builds", remedy)
         }
@@ -84,6 +91,7 @@ public struct PlistConversion {
         }
         for text in list.permitted { try add(text) }
         addPush()
+        for task in tasks where task.pattern.isWildcard { noteLateRegistration(of: task.pattern) }
         guard !tasks.isEmpty else {
             throw AuthoringError(
                 file, "it permits no identifiers: BGTaskSchedulerPermittedIdentifiers is missing or empty",
@@ -136,7 +144,8 @@ public struct PlistConversion {
             throw AuthoringError(
                 file,
                 "the identifier '\(text)' contains a build setting, which Xcode replaces when it builds",
-                "Give the Info.plist of the built app: App.app/Info.plist")
+                "Give the file that sets it, --build-settings App.xcconfig, or the Info.plist of the built app: "
+                    + "App.app/Info.plist")
         }
         do {
             return try IdentifierPattern(replaced)
@@ -160,6 +169,19 @@ public struct PlistConversion {
         }
         return ManifestDraft.Task(
             pattern: pattern, kind: kind, reason: "as in \(Self.name(of: first.file)):\(first.place.line)")
+    }
+
+    /// Adds a note if the sources register only full identifiers of a wildcard, which code does when it uses
+    /// them: a launch of a plugin is a new process, in which that code does not run.
+    private mutating func noteLateRegistration(of pattern: IdentifierPattern) {
+        let registrations = uses.filter { $0.role == .registration && $0.name.isCovered(by: pattern) }
+        guard let first = registrations.first,
+            !registrations.contains(where: { $0.name == .whole(pattern.description) })
+        else { return }
+        notes.append(
+            "\(Self.name(of: first.file)):\(first.place.line) registers an identifier of '\(pattern)' when it is "
+                + "used. If the app is a plugin, register '\(pattern)' while it launches. If it is a program "
+                + "that runs these tasks itself, remove 'library' and write 'client: true'.")
     }
 
     private mutating func addPush() {

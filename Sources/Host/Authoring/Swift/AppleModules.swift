@@ -60,8 +60,7 @@ enum AppleModules {
         "SystemConfiguration":
             "Set requiresNetworkConnectivity on the request: the host then starts the task while there is a network",
         "UniformTypeIdentifiers": behind,
-        "UserNotifications":
-            "Put it behind '#if canImport(UserNotifications)', and write to the log: 'bgtask logs' shows it",
+        "UserNotificationsUI": views,
         "Vision": behind,
         "WatchConnectivity": behind,
         "WatchKit": views,

@@ -115,6 +115,17 @@ struct SourceTraps {
 
     // MARK: Types and functions
 
+    /// A notification for later, which does not start a process.
+    private func lateNotification(_ word: String, _ index: Int) -> [ManifestProblem] {
+        guard isFollowed(index, by: "(") else { return [] }
+        return [
+            problem(
+                index, "a notification with a trigger starts no process on Linux, so it may come late",
+                "Submit a request with an earliestBeginDate, and add the notification without a trigger in its "
+                    + "handler", severity: .warning)
+        ]
+    }
+
     private func word(_ word: String, _ index: Int) -> [ManifestProblem] {
         switch word {
         case "NWPathMonitor":
@@ -122,11 +133,11 @@ struct SourceTraps {
                 index,
                 "Set requiresNetworkConnectivity on the request: the host starts the task while there is a network,"
                     + " and expires it when the network is lost")
-        case "UNUserNotificationCenter":
+        case "UNLocationNotificationTrigger", "UNNotificationServiceExtension":
             return missing(
-                index,
-                "Put it behind '#if canImport(UserNotifications)', and write to the log: 'bgtask logs' shows it"
-            )
+                index, "Put it behind '#if os(iOS)': Linux has no location and no extensions of apps")
+        case "UNTimeIntervalNotificationTrigger", "UNCalendarNotificationTrigger":
+            return lateNotification(word, index)
         case "UIViewController", "UIHostingController", "UIStoryboard":
             return missing(
                 index, "Keep windows and views out of the plugin's target, or put them behind '#if os(iOS)'")

@@ -26,9 +26,9 @@ extension TemplateNames {
                 products: [.library(name: "\(name)", type: .dynamic, targets: ["\(name)"])],
                 dependencies: [.package(path: "\(path)")],
                 targets: [
-                    // A file that imports SwiftUI, UIKit, OSLog or os needs the product SwiftUI, UIKit or
-                    // OSLog beside BackgroundTasks. Background sessions of URLSession need the trait
-                    // BackgroundTransfers in the dependency above: .package(path: "...", traits:
+                    // A file that imports SwiftUI, UIKit, UserNotifications, OSLog or os needs that product
+                    // beside BackgroundTasks; os is in OSLog. Background sessions of URLSession need the
+                    // trait BackgroundTransfers in the dependency above: .package(path: "...", traits:
                     // ["BackgroundTransfers"])
                     .target(
                         name: "\(name)", dependencies: [.product(name: "BackgroundTasks", package: "\(identity)")],

@@ -21,7 +21,7 @@ struct Store {
     func publisher(for name: String) -> String { name }
 
     func load(_ url: URL) async throws -> Data {
-        let text = "import UserNotifications, UNUserNotificationCenter"
+        let text = "import UserNotificationsUI, UNLocationNotificationTrigger"
         _ = (text, Icon.import, Icon.autoreleasepool)
         #if canImport(ObjectiveC)
             autoreleasepool { trim() }

@@ -3,7 +3,7 @@ import CoreData
 import CryptoKit
 import Network
 import UIKit
-import UserNotifications
+import UserNotificationsUI
 
 @UIApplicationMain
 class AppDelegate: UIResponder, UIApplicationDelegate {
@@ -13,7 +13,7 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
 
     func watch() {
         NotificationCenter.default.publisher(for: .NSProcessInfoPowerStateDidChange).sink { _ in }
-        UNUserNotificationCenter.current().requestAuthorization(options: []) { _, _ in }
+        _ = UNTimeIntervalNotificationTrigger(timeInterval: 60, repeats: true)
         autoreleasepool { work() }
     }
 }
