@@ -23,14 +23,14 @@ struct PagedListing<Row: Sendable, Cursor: Sendable>: Sendable {
 
     /// The response with the whole listing.
     ///
-    /// An error of the first page becomes the status of the response. After that, an error closes the
-    /// connection before the body is complete.
+    /// After the first page, an error closes the connection before the body is complete.
     ///
     /// - Parameters:
     ///   - type: The media type.
     ///   - end: What follows the last row.
     ///   - encode: Encodes the rows of a page, and learns whether it is the first.
     /// - Returns: The response.
+    /// - Throws: An error of the first page, which becomes the status of the response.
     func response(
         _ type: String, end: String = "",
         _ encode: @escaping @Sendable ([Row], _ isFirst: Bool) throws -> [UInt8]

@@ -1,5 +1,5 @@
-/// A launch as a table shows it: the part of a ``LaunchRecord`` without the texts that only a look at a single
-/// launch needs.
+/// A launch as a table shows it: the part of a ``LaunchRecord`` without the texts that only a look at a
+/// single launch needs.
 ///
 /// A listing of very many launches reads only these columns of the store.
 public struct LaunchSummary: Equatable, Sendable {

@@ -99,8 +99,8 @@ public struct ControlClient: Sendable {
         try await transport.read(path("/requests") + (tag.map { "?tag=\($0)" } ?? ""), receive)
     }
 
-    /// Reads all pending requests, oldest first, with what a table shows of each; the fastest way to list very
-    /// many.
+    /// Reads all pending requests, oldest first, with what a table shows of each; the fastest way to list
+    /// very many.
     ///
     /// - Parameters:
     ///   - tag: Only requests with this tag; `nil` for all.
