@@ -8,7 +8,7 @@ struct LaunchRoutes {
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        routes.get("launches", query: [.identifier, .form, .limit, .after, .tag]) { request, _ in
+        routes.get("launches", query: [.identifier, .limit, .form, .after, .tag]) { request, _ in
             if try ClientText.asksForRows(request.query(.form)) { return try await rows(request) }
             let start = try ClientText.pageStart(request.query(.after), LaunchID.init)
             let page = try await host.launches(
