@@ -180,7 +180,38 @@ import Testing
         }
     }
 
+    @Test func `rows come in one answer, and the host makes its pages while the client reads`() async throws {
+        try await serving { host, socket in
+            let rows = try Self.pending(1...2500)
+            host.edit {
+                $0.pending = rows
+                $0.launches = rows.reversed().map {
+                    ScriptedHost.ended($0.request, id: $0.request.id.rawValue, .failed, .handlerFailed)
+                }
+            }
+            let client = ControlClient(socketPath: socket)
+            let pending = Mutex<[[PendingListingRow]]>([])
+            try await client.readPendingRows { part in pending.withLock { $0.append(part) } }
+            #expect(pending.withLock { $0.map(\.count) } == [1000, 1000, 500])
+            let pages = try await client.pendingSummaries(after: nil, limit: 1000).requests
+            #expect(pending.withLock { $0.first } == pages.map(PendingListingRow.init))
+            let launches = Mutex<[LaunchListingRow]>([])
+            try await client.readLaunchRows(limit: 1003) { part in launches.withLock { $0 += part } }
+            let page = try await client.launchPage(after: nil, limit: 1000).launches
+            #expect(launches.withLock { $0.count } == 1003)
+            #expect(launches.withLock { Array($0.prefix(1000)) } == page.map(LaunchListingRow.init))
+            #expect(
+                host.asked.suffix(3) == [
+                    "launches all 1000", "launches all 3 after L1501", "launches all 1000",
+                ])
+            let answer = try ControlConnection(path: socket).send("GET", "/v1/requests?form=rows&tag=none")
+            #expect(answer.status == 200)
+        }
+    }
+
     @Test(arguments: [
+        ("requests?form=columns", "'form'"), ("requests?form=rows&after=", "'after' has no effect"),
+        ("launches?form=rows&after=", "'after' has no effect"), ("launches?form=rows&limit=0", "limit"),
         ("requests?after=L5", "'after'"), ("requests?limit=0", "limit"), ("requests?limit=1001", "limit"),
         ("requests?summary=true", "'summary' is only for pages"),
         ("requests?identifier=org.example.a&after=", "'after' has no effect"),

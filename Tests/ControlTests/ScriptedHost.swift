@@ -170,6 +170,13 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
         return ListingPage(rows: rows, next: left.count > limit ? rows.last?.id : nil)
     }
 
+    func launchSummaries(
+        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+    ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID> {
+        let page = try await launches(identifier: identifier, tag: tag, after: after, limit: limit)
+        return ListingPage(rows: page.rows.map(LaunchSummary.init), next: page.next)
+    }
+
     func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
         if !script.withLock({ $0.showsLaunchesAnyway }) { try note("show \(id)") }
         let (records, log) = script.withLock { ($0.launches, $0.log) }

@@ -307,6 +307,9 @@ import Testing
                 #expect(seen.readyAt == later, "the first time stays")
                 #expect(seen.state == .running)
                 #expect(try await store.launches(identifier: nil, limit: 1, before: nil) == [seen])
+                #expect(
+                    try await store.launchSummaries(identifier: nil, tag: nil, limit: 1, before: nil)
+                        == [LaunchSummary(seen)])
                 #expect(try await store.launches(of: launch.request) == [seen])
                 // After the first round, a commit writes the notes, so the second round reads written ones.
                 if note == 0 { await store.remember(.boot("carry the notes")) }
@@ -441,6 +444,39 @@ import Testing
                 identifier: TaskIdentifier("com.example.t1"), limit: 10, before: nil)
             #expect(odd.map(\.id) == [ids[5], ids[3], ids[1]])
             #expect(try await store.launches(identifier: nil, limit: 0, before: nil).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `summaries say what the records say`(kind: StoreUnderTest) async throws {
+        try await kind.with { store in
+            let clock = VirtualMoments()
+            for index in 0..<6 {
+                var wish = try submission("com.example.t\(index % 3)")
+                wish.tags = try [Tag("even"), Tag("all")].suffix(index % 2 == 0 ? 2 : 1)
+                let launch = try await store.begin(store.accept(wish).request.id)
+                let progress = TaskProgress(completed: 3, total: 9, message: index == 2 ? "a\u{0}b" : nil)
+                if index % 2 == 0 { store.note(.progress(progress), of: launch.id, at: clock.now()) }
+                // The first launch of each task ends; of the others, one is asked to stop.
+                if index == 1 { try await store.end(launch.id, .failed, .memoryLimit) }
+                if index == 0 || index == 2 { try await store.end(launch.id) }
+                if index == 4 { try await store.markExpiring(launch.id, reason: .leaseEnded) }
+            }
+            for identifier in [nil, try TaskIdentifier("com.example.t1")] {
+                for tag in [nil, try Tag("even")] {
+                    for before in [nil, LaunchID(rawValue: 5)] {
+                        let records = try await store.launches(
+                            identifier: identifier, tag: tag, limit: 4, before: before)
+                        let summaries = try await store.launchSummaries(
+                            identifier: identifier, tag: tag, limit: 4, before: before)
+                        #expect(summaries == records.map(LaunchSummary.init))
+                    }
+                }
+            }
+            let all = try await store.launchSummaries(identifier: nil, tag: nil, limit: 9, before: nil)
+            #expect(
+                all.count == 6 && all.map(\.reason).contains(.leaseEnded)
+                    && all.map(\.reason).contains(.memoryLimit))
         }
     }
 

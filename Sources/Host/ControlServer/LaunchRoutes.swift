@@ -8,7 +8,8 @@ struct LaunchRoutes {
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        routes.get("launches", query: [.identifier, .limit, .after, .tag]) { request, _ in
+        routes.get("launches", query: [.identifier, .limit, .form, .after, .tag]) { request, _ in
+            if try ClientText.asksForRows(request.query(.form)) { return try await rows(request) }
             let start = try ClientText.pageStart(request.query(.after), LaunchID.init)
             let page = try await host.launches(
                 identifier: request.query(.identifier).map(ClientText.identifier),
@@ -43,5 +44,16 @@ struct LaunchRoutes {
             }
             return try Response.json(ExpirationMessage(launches: launches, reason: reason))
         }
+    }
+    /// All launches or, with a limit, the newest, as rows.
+    private func rows(_ request: Request) async throws -> Response {
+        try request.refuse([.after], beside: .form)
+        let identifier = try request.query(.identifier).map(ClientText.identifier)
+        let tag = try request.query(.tag).map(ClientText.tag)
+        let limit = try request.query(.limit).map { try ClientText.limit($0, most: .max) }
+        return try await PagedListing(limit: limit, pageLength: ControlProtocol.maximumPageLength) {
+            [host] after, count in
+            try await host.launchSummaries(identifier: identifier, tag: tag, after: after, limit: count)
+        }.response(MediaType.rows) { rows, _ in LaunchListingRow.lines(of: rows) }
     }
 }

@@ -1,6 +1,5 @@
 import ControlWire
 import Hummingbird
-import NIOCore
 import TaskModel
 
 /// The routes of requests: submit one, list the pending ones, and cancel.
@@ -22,7 +21,7 @@ struct RequestRoutes {
             let accepted = try await host.submit(message.submission, from: context.peer)
             return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
-        routes.get("requests", query: [.after, .limit, .summary, .identifier, .tag]) { request, _ in
+        routes.get("requests", query: [.after, .form, .limit, .summary, .identifier, .tag]) { request, _ in
             try await pending(request)
         }
         routes.get("requests/:request") { _, context in
@@ -57,15 +56,23 @@ struct RequestRoutes {
         }
     }
 
-    /// The pending requests: a page with `after`, else an array.
+    /// The pending requests: rows with `form=rows`, a page with `after`, else an array.
     private func pending(_ request: Request) async throws -> Response {
         let isShort = try ClientText.flag(.summary, request.query(.summary))
         if let name = request.query(.identifier) {
-            try request.refuse([.after, .limit, .summary, .tag], beside: .identifier)
+            try request.refuse([.after, .form, .limit, .summary, .tag], beside: .identifier)
             let found = try await host.pending(ClientText.identifier(name))
             return try Response.json([found].compactMap(\.self).map(PendingRequestMessage.init))
         }
         let tag = try request.query(.tag).map(ClientText.tag)
+        if try ClientText.asksForRows(request.query(.form)) {
+            try request.refuse([.after, .limit, .summary], beside: .form)
+            return try await PagedListing(limit: nil, pageLength: ControlProtocol.maximumPageLength) {
+                [host] after, count in try await host.pendingSummaries(after: after, limit: count, tag: tag)
+            }.response(MediaType.rows) { rows, _ in
+                PendingListingRow.lines(of: rows)
+            }
+        }
         guard let start = try ClientText.pageStart(request.query(.after), RequestID.init) else {
             guard !isShort else {
                 throw ClientText.invalid(
@@ -86,54 +93,20 @@ struct RequestRoutes {
     }
 
     /// An array of the oldest requests or, without a limit, of all.
-    ///
-    /// The host makes each part of it while the client reads the previous part. So the whole array is
-    /// never in memory, and the work ends when the client disconnects.
     private func array(limit: Int?, tag: Tag?) async throws -> Response {
-        let most = limit ?? ControlProtocol.standardPageLength
-        let first = try await host.pending(after: nil, limit: most, tag: tag)
-        let host = host
-        let body = ResponseBody { writer in
-            var page = first
-            var isFirst = true
-            while true {
-                // The host makes the next part while this one is written.
-                let next = limit == nil ? page.next : nil
-                async let following = next.asyncMap {
-                    try await host.pending(after: $0, limit: most, tag: tag)
-                }
-                let buffer = try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                    [rows = page.rows, isFirst] in try Self.lines(of: rows, isFirst: isFirst)
-                }
-                try await writer.write(buffer)
-                isFirst = false
-                guard let part = try await following else { break }
-                page = part
-            }
-            try await writer.write(ByteBuffer(string: "\n]\n"))
-            try await writer.finish(nil)
-        }
-        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+        try await PagedListing(limit: limit, pageLength: limit ?? ControlProtocol.standardPageLength) {
+            [host] after, count in try await host.pending(after: after, limit: count, tag: tag)
+        }.response(MediaType.json, end: "\n]\n", Self.lines)
     }
 
     /// Rows of an array, each on its own line; the first rows come after the opening bracket.
-    private static func lines(of rows: [PendingRequest], isFirst: Bool) throws -> ByteBuffer {
+    private static func lines(of rows: [PendingRequest], isFirst: Bool) throws -> [UInt8] {
         var writer = PendingRequestWriter()
         var text = Array((isFirst ? "[" : "").utf8)
         for (index, row) in rows.enumerated() {
             text.append(contentsOf: (isFirst && index == 0 ? "\n" : ",\n").utf8)
             try writer.write(row, to: &text)
         }
-        return ByteBuffer(bytes: text)
-    }
-}
-
-extension Optional where Wrapped: Sendable {
-    /// The result of an asynchronous function of the value; `nil` if there is none.
-    fileprivate func asyncMap<Result: Sendable>(
-        _ body: @Sendable (Wrapped) async throws -> Result
-    ) async rethrows -> Result? {
-        guard let value = self else { return nil }
-        return try await body(value)
+        return text
     }
 }

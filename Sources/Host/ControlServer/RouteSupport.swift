@@ -206,6 +206,15 @@ enum ClientText {
         }
     }
 
+    /// Whether a listing is asked for as rows: arrays without keys, each on its own line.
+    static func asksForRows(_ text: String?) throws -> Bool {
+        guard let text else { return false }
+        guard text == "rows" else {
+            throw invalid(text, "it is not a valid value of 'form'", remedy: "Give rows, or leave 'form' out")
+        }
+        return true
+    }
+
     static func invalid(_ subject: String, _ finding: String, remedy: String) -> SubmissionError {
         SubmissionError(
             code: .invalidRequest, subject: Printable.text(subject), finding: finding, remedy: remedy)

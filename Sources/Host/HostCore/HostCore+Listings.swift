@@ -84,10 +84,14 @@ extension HostCore {
 
     /// Returns the newest record of a launch; the store's record may be older.
     public func current(_ stored: LaunchRecord) -> LaunchRecord {
-        var record =
-            launches[stored.id]?.record ?? unsavedEnds.first { $0.ended.id == stored.id }?.record ?? stored
+        var record = record(of: stored.id) ?? stored
         record.waited = ExplanationText.waited(record.explanation)
         return record
+    }
+
+    /// The record of a launch that is under way, or whose end is not in the store yet; `nil` for all others.
+    public func record(of id: LaunchID) -> LaunchRecord? {
+        launches[id]?.record ?? unsavedEnds.first { $0.ended.id == id }?.record
     }
 
     /// The numbers of handlers, pending requests and launches under way.

@@ -11,33 +11,53 @@ extension SQLiteRequestStore {
     public func launches(
         identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord] {
-        let bound = before?.rawValue ?? .max
-        return try await records { db in
-            if let tag {
-                // No tag contains a space, so this finds whole tags only.
-                return try LaunchRow.all(
-                    """
-                    WHERE tags <> '' AND instr(' ' || tags || ' ', ?) > 0 AND id < ?
-                        AND (identifier = ? OR ? IS NULL)
-                    ORDER BY id DESC LIMIT ?
-                    """,
-                    [" \(tag) ", bound, identifier?.rawValue, identifier?.rawValue, max(0, limit)], in: db)
-            }
-            guard let identifier else {
-                return try LaunchRow.all(
-                    "WHERE id < ? ORDER BY id DESC LIMIT ?", [bound, max(0, limit)], in: db)
-            }
-            return try Self.launches(of: identifier, limit: limit, below: bound, in: db)
+        let (tail, arguments) = Self.newest(identifier, tag, limit: limit, below: before?.rawValue ?? .max)
+        return try await records { try LaunchRow.all(tail, arguments, in: $0) }
+    }
+
+    /// See ``RequestStore``.
+    public func launchSummaries(
+        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+    ) async throws(StoreError) -> [LaunchSummary] {
+        let (tail, arguments) = Self.newest(identifier, tag, limit: limit, below: before?.rawValue ?? .max)
+        // Copied before the read, as in `records(_:)`.
+        let unwritten = queue.unwrittenNotes()
+        var launches = try await read { try LaunchSummaryRow.all(tail, arguments, in: $0) }
+        if unwritten.isEmpty { return launches }
+        for index in launches.indices { unwritten[launches[index].id]?.apply(to: &launches[index]) }
+        return launches
+    }
+
+    /// The SQL after `FROM launches`, with its arguments, for the newest launches below a number.
+    private static func newest(
+        _ identifier: TaskIdentifier?, _ tag: Tag?, limit: Int, below number: Int64
+    ) -> (tail: String, arguments: StatementArguments) {
+        if let tag {
+            // No tag contains a space, so this finds whole tags only.
+            let tail = """
+                WHERE tags <> '' AND instr(' ' || tags || ' ', ?) > 0 AND id < ?
+                    AND (identifier = ? OR ? IS NULL)
+                ORDER BY id DESC LIMIT ?
+                """
+            return (
+                tail, [" \(tag) ", number, identifier?.rawValue, identifier?.rawValue, max(0, limit)]
+            )
         }
+        guard let identifier else {
+            return ("WHERE id < ? ORDER BY id DESC LIMIT ?", [number, max(0, limit)])
+        }
+        return (
+            "WHERE identifier = ? AND id < ? ORDER BY id DESC LIMIT ?",
+            [identifier.rawValue, number, max(0, limit)]
+        )
     }
 
     /// The launches of one task below a number, newest first.
     static func launches(
         of identifier: TaskIdentifier, limit: Int, below number: Int64 = .max, in db: Database
     ) throws -> [LaunchRecord] {
-        try LaunchRow.all(
-            "WHERE identifier = ? AND id < ? ORDER BY id DESC LIMIT ?",
-            [identifier.rawValue, number, max(0, limit)], in: db)
+        let (tail, arguments) = newest(identifier, nil, limit: limit, below: number)
+        return try LaunchRow.all(tail, arguments, in: db)
     }
 
     /// See ``RequestStore``.

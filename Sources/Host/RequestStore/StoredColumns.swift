@@ -17,7 +17,7 @@ enum StoredWord {
         return try text.map { try check($0, column) }
     }
 
-    private static func check<Word: RawRepresentable>(_ text: String, _ column: String) throws -> Word
+    static func check<Word: RawRepresentable>(_ text: String, _ column: String) throws -> Word
     where Word.RawValue == String {
         guard let word = Word(rawValue: text) else {
             throw StoredColumnError(
@@ -45,7 +45,10 @@ enum StoredText {
     }
 
     static func decodeOptional(_ row: Row, _ column: String) throws -> String? {
-        let value: DatabaseValue = try row.decode(forColumn: column)
+        try decodeOptional(row.decode(forColumn: column), column)
+    }
+
+    static func decodeOptional(_ value: DatabaseValue, _ column: String) throws -> String? {
         switch value.storage {
         case .null: return nil
         case .string(let text): return text

@@ -18,6 +18,13 @@ struct UnwrittenNotes {
             }
             if let progress { launch.progress = progress }
         }
+
+        /// Adds the notes to a summary, unless the launch has ended.
+        func apply(to launch: inout LaunchSummary) {
+            guard launch.state != .ended else { return }
+            if readyAt != nil, launch.state == .starting { launch.state = .running }
+            if let progress { launch.progress = progress }
+        }
     }
 
     /// The notes that are not in the database yet, by launch.

@@ -37,6 +37,20 @@ struct StoredLaunches: Sendable {
         }
     }
 
+    /// A part of the launches, newest first, with only what a table shows.
+    func summaries(
+        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+    ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID> {
+        do {
+            let found = try await store.launchSummaries(
+                identifier: identifier, tag: tag, limit: limit + 1, before: after)
+            let rows = Array(found.prefix(limit))
+            return ListingPage(rows: rows, next: found.count > limit ? rows.last?.id : nil)
+        } catch {
+            throw error.asSubmissionError
+        }
+    }
+
     /// A launch.
     func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchRecord {
         do {

@@ -175,6 +175,20 @@ extension TaskHost {
         return page
     }
 
+    /// A part of the launches, newest first, with only what a table shows.
+    public func launchSummaries(
+        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+    ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID> {
+        await untilBegun()
+        var page = try await stored.summaries(identifier: identifier, tag: tag, after: after, limit: limit)
+        let known = page.rows.compactMap { core.record(of: $0.id) }
+        if known.isEmpty { return page }
+        let newer = await current(known).map { ($0.id, LaunchSummary($0)) }
+        let byID = Dictionary(newer) { first, _ in first }
+        page.rows = page.rows.map { byID[$0.id] ?? $0 }
+        return page
+    }
+
     /// A launch, with those of its log lines that the host still has.
     public func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
         await untilBegun()

@@ -99,6 +99,65 @@ public struct ControlClient: Sendable {
         try await transport.read(path("/requests") + (tag.map { "?tag=\($0)" } ?? ""), receive)
     }
 
+    /// Reads all pending requests, oldest first, with what a table shows of each; the fastest way to list
+    /// very many.
+    ///
+    /// - Parameters:
+    ///   - tag: Only requests with this tag; `nil` for all.
+    ///   - receive: Called, also on another thread, with up to 1000 requests at a time. While it runs, the
+    ///     host makes no further ones; after it has thrown, none are made.
+    /// - Throws: ``ControlClientError``, or the error of `receive`.
+    public func readPendingRows(
+        tag: Tag? = nil, _ receive: @escaping @Sendable ([PendingListingRow]) throws -> Void
+    ) async throws {
+        do {
+            try await transport.readRows(
+                path("/requests?form=rows") + (tag.map { "&tag=\($0)" } ?? ""),
+                PendingListingRow.init(line:), receive)
+        } catch let error as ControlClientError where error.isOfHostWithoutRows {
+            var next: RequestID?
+            repeat {
+                let page = try await pendingSummaries(
+                    after: next, limit: ControlProtocol.maximumPageLength, tag: tag)
+                if !page.requests.isEmpty { try receive(page.requests.map(PendingListingRow.init)) }
+                next = page.next
+            } while next != nil
+        }
+    }
+
+    /// Reads launches, newest first, with what a table shows of each; the fastest way to list very many.
+    ///
+    /// - Parameters:
+    ///   - identifier: Only launches of this task; `nil` for all.
+    ///   - tag: Only launches of requests with this tag; `nil` for all.
+    ///   - limit: The greatest number of launches, at least 1; `nil` for all.
+    ///   - receive: Called, also on another thread, with up to 1000 launches at a time. While it runs, the
+    ///     host reads no further ones; after it has thrown, none are read.
+    /// - Throws: ``ControlClientError``, or the error of `receive`.
+    public func readLaunchRows(
+        identifier: TaskIdentifier? = nil, tag: Tag? = nil, limit: Int? = nil,
+        _ receive: @escaping @Sendable ([LaunchListingRow]) throws -> Void
+    ) async throws {
+        let query = [
+            identifier.map { "&identifier=\($0)" }, tag.map { "&tag=\($0)" }, limit.map { "&limit=\($0)" },
+        ]
+        do {
+            try await transport.readRows(
+                path("/launches?form=rows") + query.compactMap(\.self).joined(),
+                LaunchListingRow.init(line:), receive)
+        } catch let error as ControlClientError where error.isOfHostWithoutRows {
+            var (next, left) = (LaunchID?.none, limit ?? .max)
+            repeat {
+                let page = try await launchPage(
+                    identifier: identifier, tag: tag, after: next,
+                    limit: min(left, ControlProtocol.maximumPageLength))
+                if !page.launches.isEmpty { try receive(page.launches.map(LaunchListingRow.init)) }
+                left -= page.launches.count
+                next = left > 0 ? page.next : nil
+            } while next != nil
+        }
+    }
+
     /// Cancels pending requests, and asks running launches to stop.
     public func cancel(_ target: ControlTarget) async throws(ControlClientError) -> CancellationMessage {
         try await send(.POST, "/cancel", CancelMessage(target: target))

@@ -1,4 +1,5 @@
 public import ControlWire
+import TaskModel
 
 /// Why a call of the control API failed.
 public enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -23,5 +24,14 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
         case .notSent(let socket, let cause):
             "Nothing was sent to the host on \(socket), because the request can't be written as JSON: \(cause)"
         }
+    }
+}
+
+extension ControlClientError {
+    /// Whether a host refused a listing in rows, because it is older than they are.
+    var isOfHostWithoutRows: Bool {
+        guard case .refused(let message) = self else { return false }
+        return message.code == SubmissionError.Code.invalidRequest.rawValue
+            && message.finding.contains("query parameter: 'form'")
     }
 }

@@ -2,6 +2,7 @@ import ControlChannel
 import ControlWire
 import FoundationEssentials
 import LinuxSystem
+import Synchronization
 
 /// Makes the blocking calls of ControlChannel asynchronous: each runs on its own thread.
 struct ControlTransport: Sendable {
@@ -39,6 +40,47 @@ struct ControlTransport: Sendable {
     ///
     /// - Throws: ``ControlClientError``, or the error of `receive`, which ends the connection.
     func read(_ path: String, _ receive: @escaping @Sendable (String) throws -> Void) async throws {
+        try await readLines(path) { lines in try receive(String(decoding: lines, as: UTF8.self)) }
+    }
+
+    /// Decodes the body of a successful response, which has one row in each line, as it arrives.
+    ///
+    /// - Parameters:
+    ///   - path: The path, with its query.
+    ///   - decode: Decodes a line.
+    ///   - receive: Called on another thread with the rows: as many as a page has, and at the end the others.
+    /// - Throws: ``ControlClientError``, or the error of `receive`, which ends the connection.
+    func readRows<Row: Sendable>(
+        _ path: String, _ decode: @escaping @Sendable (ArraySlice<UInt8>) throws -> Row,
+        _ receive: @escaping @Sendable ([Row]) throws -> Void
+    ) async throws {
+        let waiting = Mutex<[Row]>([])
+        try await readLines(path) { lines in
+            try waiting.withLock { rows in
+                var rest = lines
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    do {
+                        rows.append(try decode(rest[..<end]))
+                    } catch {
+                        throw broken("\(error)")
+                    }
+                    rest = rest[(end + 1)...]
+                    if rows.count == ControlProtocol.maximumPageLength {
+                        try receive(rows)
+                        rows.removeAll(keepingCapacity: true)
+                    }
+                }
+                guard rest.isEmpty else { throw broken("its last row is not complete") }
+            }
+        }
+        let last = waiting.withLock { $0 }
+        if !last.isEmpty { try receive(last) }
+    }
+
+    /// Passes the body of a successful response on in parts of whole lines, as they arrive.
+    private func readLines(
+        _ path: String, _ receive: @escaping @Sendable (ArraySlice<UInt8>) throws -> Void
+    ) async throws {
         let failure: (any Error)? = try await waiting(on: "bgtask-call") {
             (socket, ended: Caller<(any Error)?>) in
             do {
@@ -47,10 +89,10 @@ struct ControlTransport: Sendable {
                     rest += part
                     // Only at the end of a line can no character be cut in two.
                     guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return }
-                    try receive(String(decoding: rest[...end], as: UTF8.self))
+                    try receive(rest[...end])
                     rest.removeFirst(end + 1)
                 }
-                if !rest.isEmpty { try receive(String(decoding: rest, as: UTF8.self)) }
+                if !rest.isEmpty { try receive(rest[...]) }
                 ended.resume(returning: .success(nil))
             } catch let failure as ControlFailure {
                 ended.resume(returning: .failure(failure))

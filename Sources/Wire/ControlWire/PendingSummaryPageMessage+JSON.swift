@@ -19,19 +19,11 @@ extension PendingSummaryPageMessage {
     }
 }
 
-/// JSON that is written piece by piece.
-private struct JSONText {
-    private(set) var bytes: [UInt8] = []
-
-    /// Adds a piece as it is.
-    mutating func raw(_ piece: StaticString) {
-        piece.withUTF8Buffer { bytes.append(contentsOf: $0) }
-    }
-
+extension JSONText {
     /// Adds the object of a row; its keys are in alphabetical order.
-    mutating func add(_ row: PendingSummaryMessage) {
+    fileprivate mutating func add(_ row: PendingSummaryMessage) {
         raw(#"{"attempt":"#)
-        bytes.append(contentsOf: String(row.attempt).utf8)
+        number(Int64(row.attempt))
         raw(#","earliestStart":"#)
         string(row.earliestStart?.description)
         raw(#","headline":"#)
@@ -41,7 +33,7 @@ private struct JSONText {
         raw(#","kind":"#)
         string(row.kind.rawValue)
         raw(#","otherReasons":"#)
-        bytes.append(contentsOf: String(row.otherReasons).utf8)
+        number(Int64(row.otherReasons))
         raw(#","reason":"#)
         string(row.reason)
         raw(#","request":"#)
@@ -49,19 +41,9 @@ private struct JSONText {
         raw(#","submittedAt":"#)
         string(row.submittedAt.description)
         if let tags = row.tags {
-            raw(#","tags":["#)
-            for (index, tag) in tags.enumerated() {
-                if index > 0 { raw(",") }
-                string(tag.rawValue)
-            }
-            raw("]")
+            raw(#","tags":"#)
+            strings(tags.lazy.map(\.rawValue))
         }
         raw("}")
-    }
-
-    /// Adds a string, or `null`.
-    mutating func string(_ string: String?) {
-        guard let string else { return raw("null") }
-        bytes.appendJSON(string)
     }
 }

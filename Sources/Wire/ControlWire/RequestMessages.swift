@@ -302,9 +302,8 @@ public struct PendingSummaryMessage: Codable, Equatable, Sendable {
         submittedAt = Timestamp(request.submittedAt)
         otherReasons = summary.otherReasons
         tags = request.submission.tags
-        earliestStart = [request.submission.earliestBeginDate, request.notBefore].compactMap(\.self).max()
-            .map(Timestamp.init)
-        reason = summary.reason.map { $0.rationale.first?.statement ?? $0.policy }
+        earliestStart = summary.earliestStart.map(Timestamp.init)
+        reason = summary.firstReason
     }
 }
 

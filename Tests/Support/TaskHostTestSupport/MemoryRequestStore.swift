@@ -59,5 +59,12 @@ public final class MemoryRequestStore: RequestStore {
         contents.launches(identifier: identifier, tag: tag, limit: limit, before: before)
     }
 
+    public func launchSummaries(
+        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+    ) async -> [LaunchSummary] {
+        contents.launches(identifier: identifier, tag: tag, limit: limit, before: before)
+            .map(LaunchSummary.init)
+    }
+
     public func launches(of request: RequestID) async -> [LaunchRecord] { contents.launches(of: request) }
 }

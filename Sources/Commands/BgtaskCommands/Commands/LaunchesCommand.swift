@@ -35,40 +35,50 @@ struct LaunchesCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let (identifier, tag, now) = (identifier, tag, console.now)
-        var left = all ? Int.max : limit
-        func page(after: LaunchID?) async throws -> LaunchPageMessage {
-            var page = try await client.launchPage(
-                identifier: identifier, tag: tag, after: after,
-                limit: min(left, ControlProtocol.maximumPageLength))
-            left -= page.launches.count
-            if left == 0 { page.next = nil }
-            return page
-        }
         if console.json {
+            var left = all ? Int.max : limit
+            func page(after: LaunchID?) async throws -> LaunchPageMessage {
+                var page = try await client.launchPage(
+                    identifier: identifier, tag: tag, after: after,
+                    limit: min(left, ControlProtocol.maximumPageLength))
+                left -= page.launches.count
+                if left == 0 { page.next = nil }
+                return page
+            }
             return try await console.printJSON { (after: LaunchID?) in
                 let page = try await page(after: after)
                 return (page.launches, page.next)
             }
         }
-        var table = Table(
+        let table = SharedTable(
             "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU",
             "PROGRESS")
-        try await console.print(
-            &table,
-            ifEmpty: identifier == nil && tag == nil
-                ? "The host has not launched anything yet." : "The host remembers no such launch."
-        ) { (table: inout Table, after: LaunchID?) in
-            let page = try await page(after: after)
-            for launch in page.launches {
-                table.add(
+        try await client.readLaunchRows(identifier: identifier, tag: tag, limit: all ? nil : limit) { rows in
+            try console.print(rows, in: table) { launch in
+                [
                     launch.launch.description, launch.identifier.rawValue, launch.state.rawValue,
                     launch.outcome?.rawValue ?? "", launch.reason?.rawValue ?? "", String(launch.attempt),
                     Wording.relative(launch.startedAt, to: now), launch.elapsed(at: now), launch.cpu,
-                    Wording.progress(launch.progress))
+                    Wording.progress(launch.progress),
+                ]
             }
-            return page.next
+        }
+        if table.isEmpty {
+            try console.line(
+                identifier == nil && tag == nil
+                    ? "The host has not launched anything yet." : "The host remembers no such launch.")
         }
     }
+}
+
+extension LaunchListingRow {
+    /// The run time of the launch; if it is still running, its run time until now.
+    fileprivate func elapsed(at now: WallTime) -> String {
+        Wording.duration((endedAt?.time ?? now) - startedAt.time)
+    }
+
+    /// The launch's CPU time, with `at least` before it if the true value may be higher.
+    fileprivate var cpu: String { Wording.cpu(cpuSeconds, isLowerBound: cpuIsLowerBound) }
 }
 
 extension LaunchMessage {
@@ -78,7 +88,5 @@ extension LaunchMessage {
     }
 
     /// The launch's CPU time, with `at least` before it if the true value may be higher.
-    var cpu: String {
-        (cpuIsLowerBound ? "at least " : "") + Wording.seconds(cpuSeconds)
-    }
+    var cpu: String { Wording.cpu(cpuSeconds, isLowerBound: cpuIsLowerBound) }
 }

@@ -32,32 +32,21 @@ struct PendingCommand: HostCommand {
         }
         let (tag, now) = (tag, console.now)
         let socket = common.socket
-        var table = Table(
+        let table = SharedTable(
             "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "TAGS", "WHAT IT WAITS FOR")
-        func read(after: RequestID?) -> Task<PendingSummaryPageMessage, any Error> {
-            Task {
-                try await client.pendingSummaries(
-                    after: after, limit: ControlProtocol.maximumPageLength, tag: tag)
-            }
-        }
-        // The host makes the next page while this one is printed.
-        var ahead = read(after: nil)
-        defer { ahead.cancel() }
-        try await console.print(
-            &table, ifEmpty: tag == nil ? "Nothing is pending." : "Nothing with this tag is pending."
-        ) {
-            (table: inout Table, _: RequestID?) in
-            let page = try await ahead.value
-            if let next = page.next { ahead = read(after: next) }
-            for row in page.requests {
-                table.add(
+        try await client.readPendingRows(tag: tag) { rows in
+            try console.print(rows, in: table) { row in
+                [
                     row.request.description, row.identifier.rawValue, row.kind.rawValue, String(row.attempt),
                     Wording.relative(row.submittedAt, to: now),
                     row.earliestStart.map { Wording.relative($0, to: now) } ?? "",
-                    (row.tags ?? []).map(\.rawValue).joined(separator: " "),
-                    CommandText.adding(socket: socket, to: row.waits))
+                    row.tags.map(\.rawValue).joined(separator: " "),
+                    CommandText.adding(socket: socket, to: row.waits),
+                ]
             }
-            return page.next
+        }
+        if table.isEmpty {
+            try console.line(tag == nil ? "Nothing is pending." : "Nothing with this tag is pending.")
         }
         if tag == nil { try await mentionTransfers(client, console) }
     }
@@ -72,13 +61,5 @@ struct PendingCommand: HostCommand {
             open == 1
                 ? "1 transfer has not ended. To list it: \(command)"
                 : "\(open) transfers have not ended. To list them: \(command)")
-    }
-}
-
-extension PendingSummaryMessage {
-    /// The headline; from an older host, the first reason and the number of others.
-    fileprivate var waits: String {
-        if let headline, !headline.isEmpty { return headline }
-        return (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
     }
 }

@@ -1,4 +1,5 @@
 import ControlWire
+import Synchronization
 
 /// Rows under headings; each column is as wide as its widest cell.
 struct Table {
@@ -10,7 +11,9 @@ struct Table {
     /// Whether the headings have been printed.
     private var isBegun = false
 
-    init(_ columns: String...) {
+    init(_ columns: String...) { self.init(columns) }
+
+    init(_ columns: [String]) {
         self.columns = columns
         widths = columns.map(\.count)
     }
@@ -18,7 +21,10 @@ struct Table {
     /// Adds a row.
     ///
     /// It escapes characters that a terminal must not receive, and shows an empty cell as `-`.
-    mutating func add(_ cells: String...) {
+    mutating func add(_ cells: String...) { add(cells) }
+
+    /// Adds a row; see ``add(_:)``.
+    mutating func add(_ cells: [String]) {
         rows.append(cells.map { $0.isEmpty ? "-" : Printable.text($0) })
     }
 
@@ -35,7 +41,7 @@ struct Table {
     /// The first call also returns the headings. A column never becomes narrower than in earlier calls.
     mutating func takeLines(width: Int?, style: Style) -> [String] {
         for index in columns.indices {
-            for row in rows { widths[index] = max(widths[index], row[index].count) }
+            for row in rows { widths[index] = max(widths[index], row[index].columns) }
         }
         var lines = isBegun ? [] : [style.bold(line(columns, width))]
         isBegun = true
@@ -45,12 +51,19 @@ struct Table {
         return lines
     }
 
+    /// More spaces than most columns are wide.
+    private static let blanks = String(repeating: " ", count: 100)
+
+    private func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+
     private func line(_ cells: [String], _ width: Int?) -> String {
         var text = ""
         for (index, cell) in cells.enumerated() {
             text += cell
             if index < cells.count - 1 {
-                text += String(repeating: " ", count: widths[index] - cell.count + 2)
+                let gap = widths[index] - cell.columns + 2
+                // A part of a text is copied at once; repeated characters are added one by one.
+                text += gap <= Self.blanks.utf8.count ? Self.blanks.prefix(gap) : blanks(gap)[...]
             }
         }
         return Self.cut(text, to: width)
@@ -58,9 +71,35 @@ struct Table {
 
     /// The first `width` characters of the text; if any were cut off, the last one is an ellipsis.
     static func cut(_ text: String, to width: Int?) -> String {
-        guard let width, width > 1, text.count > width else { return text }
+        guard let width, width > 1, text.columns > width else { return text }
         return text.prefix(width - 1) + "…"
     }
+}
+
+/// A table whose rows come from another thread.
+final class SharedTable: Sendable {
+    private let table: Mutex<(table: Table, isEmpty: Bool)>
+
+    init(_ columns: String...) { table = Mutex((Table(columns), true)) }
+
+    /// Whether no rows have come yet.
+    var isEmpty: Bool { table.withLock { $0.isEmpty } }
+
+    /// Adds rows, and returns their lines; see ``Table/takeLines(width:style:)``.
+    func takeLines<Row>(of rows: [Row], width: Int?, style: Style, cells: (Row) -> [String]) -> [String] {
+        table.withLock { state in
+            state.isEmpty = state.isEmpty && rows.isEmpty
+            for row in rows { state.table.add(cells(row)) }
+            return state.table.takeLines(width: width, style: style)
+        }
+    }
+}
+
+extension String {
+    /// The number of characters, which is counted fast for ASCII, because tables consist of it.
+    ///
+    /// In ASCII, only a carriage return and a line feed together are one character, and no cell has them.
+    fileprivate var columns: Int { utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D } ? utf8.count : count }
 }
 
 extension Console {
@@ -70,26 +109,16 @@ extension Console {
         for text in table.lines(width: width, style: style) { try line(text) }
     }
 
-    /// Writes a table page by page, as the pages come, or a sentence if it has no rows.
+    /// Writes the next rows of a table that comes in parts.
     ///
     /// - Parameters:
-    ///   - table: The table, without rows.
-    ///   - sentence: The sentence.
-    ///   - read: Adds the rows of the page after a row to the table, and returns the last of them if there
-    ///     are more; it is called with `nil` for the first page.
-    /// - Throws: ``Closed``, or the error of `read`.
-    func print<Cursor>(
-        _ table: inout Table, ifEmpty sentence: String,
-        reading read: (inout Table, Cursor?) async throws -> Cursor?
-    ) async throws {
-        var next: Cursor?
-        var isEmpty = true
-        repeat {
-            next = try await read(&table, next)
-            if isEmpty, table.rows.isEmpty { return try line(sentence) }
-            isEmpty = false
-            try write(table.takeLines(width: width, style: style).joined(separator: "\n") + "\n")
-        } while next != nil
+    ///   - rows: The rows; the first call writes the headings, too.
+    ///   - table: The table.
+    ///   - cells: The cells of a row.
+    /// - Throws: ``Closed``.
+    func print<Row>(_ rows: [Row], in table: SharedTable, cells: (Row) -> [String]) throws {
+        let lines = table.takeLines(of: rows, width: width, style: style, cells: cells)
+        try write(lines.joined(separator: "\n") + "\n")
     }
 
     /// Writes one array as indented JSON, page by page, as the pages come.

@@ -23,6 +23,11 @@ enum Wording {
         duration(.milliseconds(Int64((seconds * 1000).rounded())))
     }
 
+    /// A CPU time in seconds, with `at least` before it if the true value may be higher.
+    static func cpu(_ seconds: Double, isLowerBound: Bool) -> String {
+        (isLowerBound ? "at least " : "") + self.seconds(seconds)
+    }
+
     /// The moment from which relative times count.
     enum Reference {
         /// This moment.

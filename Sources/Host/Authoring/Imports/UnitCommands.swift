@@ -33,7 +33,7 @@ struct UnitCommands {
         for text in service.all("Service", "Environment") {
             for word in UnitFile.words(text) ?? [] {
                 guard let equals = word.firstIndex(of: "="), Self.isName(word[..<equals]) else {
-                    notes.append("'\(word)' is no variable, and is not kept.")
+                    notes.append("'\(word)' is not a variable, so it is left out.")
                     continue
                 }
                 environment[String(word[..<equals])] = expanded(String(word[word.index(after: equals)...]))
