@@ -2,7 +2,8 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The whole host with real sources of conditions: upowerd, with a simulated charger and battery.
+/// The whole host with sources of conditions on a private bus: a real upowerd with a simulated charger and
+/// battery, and a mocked logind.
 @Suite(.system, .enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
 struct RealPowerTests {
     @Test

@@ -34,7 +34,8 @@ enum GraphicsNodes {
     /// The directories in which the kernel describes the devices.
     static let descriptions = ["/sys/dev/char", "/sys/devices"]
 
-    /// The device files on this machine that permit to compute, but not to use a screen.
+    /// The device files on this machine for computing: the render nodes, which can't use a screen, and those
+    /// of vendors, of which NVIDIA's include one for screens.
     static func present() -> [String] {
         let render = ((try? DirectoryTree.names(in: "/dev/dri")) ?? []).filter { $0.hasPrefix("renderD") }
         let others = ((try? DirectoryTree.names(in: "/dev")) ?? []).filter {

@@ -61,7 +61,8 @@ extension Scheduler {
     /// A pending request with the first verdict that prevents its start, as
     /// ``explain(_:at:)`` would list it, and with the headline of ``Foresight``.
     ///
-    /// Only this verdict has texts for people, so a summary takes a fraction of the time of an explanation.
+    /// Only this verdict has texts for people, so a summary usually takes a fraction of the time of an
+    /// explanation; a request that only its score holds needs a whole one.
     ///
     /// - Parameters:
     ///   - request: The request.

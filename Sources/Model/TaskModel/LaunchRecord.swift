@@ -62,7 +62,8 @@ public struct LaunchEnd: Equatable, Sendable {
     public var outcome: Outcome
     /// The reason; `nil` for `succeeded` without an expiration.
     public var reason: Reason?
-    /// A sentence for people with the numbers that decided; `nil` if there is nothing to add.
+    /// What the handler said when it completed, or a sentence for people about what decided; `nil` if there
+    /// is nothing to add.
     public var message: String?
     /// Measurements for people, such as the samples of a `cpuLimit` with the functions that used the time;
     /// `nil` if there are none.

@@ -35,7 +35,8 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     @Explicit public var outcome: Outcome?
     /// Why the launch ended or, before that, why it was asked to stop; `null` if there is no reason.
     @Explicit public var reason: Reason?
-    /// A sentence with the numbers that decided; `null` if there is nothing to add.
+    /// What the handler said when it completed, or a sentence about what decided; `null` if there is nothing
+    /// to add.
     @Explicit public var message: String?
     /// Lines with measurements, for example after a `cpuLimit`; `null` if there are none.
     @Explicit public var report: String?
