@@ -73,13 +73,13 @@ import Testing
         let service = """
             [Service]
             ExecStartPre=-/bin/mkdir -p "/tmp/a b"
-            ExecStart=/bin/echo $ARGS ${ONE} '%n costs 5$$' "it's" $(date) "${A} $(id)"
+            ExecStart=/bin/echo $ARGS ${ONE} '%n costs 5$$' "it's" $(date) "${A} ${A:-$(id)}"
             """
         let jobs = try job("OnCalendar=daily", service)
         let script = #"""
             set -f
             /bin/mkdir -p "/tmp/a b" || :
-            /bin/echo $ARGS "${ONE}" "backup.service costs 5\$" "it's" "\$(date)" "${A} \$(id)"
+            /bin/echo $ARGS "${ONE}" "backup.service costs 5\$" "it's" "\$(date)" "${A} \${A:-\$(id)}"
             """#
         #expect(jobs.first?.manifest.action == .script(script))
     }

@@ -1,3 +1,4 @@
+import HandlerRegistry
 import TaskModel
 
 /// Makes manifests of the lines of a crontab.
@@ -54,19 +55,16 @@ public struct CrontabImport {
     private static func variable(_ line: Substring) -> (String, String)? {
         guard let equals = line.firstIndex(of: "=") else { return nil }
         let name = unquoted(line[..<equals])
-        let isName =
-            name.first.map { $0.isASCII && ($0.isLetter || $0 == "_") } == true
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-        return isName ? (name, unquoted(line[line.index(after: equals)...])) : nil
+        guard EnvironmentName.isName(name) else { return nil }
+        return (name, unquoted(line[line.index(after: equals)...]))
     }
 
     private static func unquoted(_ text: Substring) -> String {
-        var text = text.drop { $0.isWhitespace }
-        while text.last?.isWhitespace == true { text.removeLast() }
+        let text = text.trimmingBlanks
         if let quote = text.first, quote == "\"" || quote == "'", text.count > 1, text.last == quote {
-            text = text.dropFirst().dropLast()
+            return String(text.dropFirst().dropLast())
         }
-        return String(text)
+        return text
     }
 
     private mutating func set(_ name: String, _ value: String) {

@@ -1,3 +1,5 @@
+import HandlerRegistry
+
 /// What a service of systemd runs, as a program or a shell script.
 struct UnitCommands {
     /// What the job runs; `nil` if the service starts nothing.
@@ -32,7 +34,8 @@ struct UnitCommands {
         for line in known { readPaths(of: line) }
         for text in service.all("Service", "Environment") {
             for word in UnitFile.words(text) ?? [] {
-                guard let equals = word.firstIndex(of: "="), Self.isName(word[..<equals]) else {
+                guard let equals = word.firstIndex(of: "="), EnvironmentName.isName(String(word[..<equals]))
+                else {
                     notes.append("'\(word)' is not a variable, so it is left out.")
                     continue
                 }
@@ -45,14 +48,6 @@ struct UnitCommands {
         write = service.all("Service", "ReadWritePaths").flatMap(paths)
         read = (read + service.all("Service", "ReadOnlyPaths").flatMap(paths)).uniqued()
             .filter { !write.contains($0) && $0 != directory }
-    }
-
-    /// Whether a text can be the name of a variable.
-    private static func isName(_ text: Substring) -> Bool {
-        text.first.map { $0.isASCII && ($0.isLetter || $0 == "_") } == true
-            && text.utf8.allSatisfy {
-                $0 == 0x5F || (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF)
-            }
     }
 
     private func paths(_ text: String) -> [String] {
@@ -86,7 +81,7 @@ struct UnitCommands {
         }
 
         private static func quoted(_ word: String) -> String {
-            if word.hasPrefix("$"), UnitCommands.isName(word.dropFirst()) { return word }
+            if word.hasPrefix("$"), EnvironmentName.isName(String(word.dropFirst())) { return word }
             let isSafe = word.allSatisfy {
                 $0.isASCII && ($0.isLetter || $0.isNumber || "_-+./:=@%,".contains($0))
             }
@@ -98,8 +93,11 @@ struct UnitCommands {
                 if character == "$", rest.first == "$" {
                     rest.removeFirst()
                     text += "\\$"
-                } else if character == "$", rest.first == "{" {
-                    text += "$"
+                } else if character == "$", rest.first == "{", let end = rest.firstIndex(of: "}"),
+                    EnvironmentName.isName(String(rest[..<end].dropFirst()))
+                {
+                    text += "$" + rest[...end]
+                    rest = rest[rest.index(after: end)...]
                 } else {
                     if "\"`\\$".contains(character) { text += "\\" }
                     text.append(character)
