@@ -130,7 +130,7 @@ public enum SettingTable {
             "How long the host keeps lines of the stored log", needsRestart: true),
         .size(
             "log.perLaunch", \.logPerLaunch, .mebibytes(0) ... .gibibytes(1),
-            "What the stored lines that one launch prints and logs may occupy, so that it does not push out those of others",
+            "What the stored lines that one launch prints and logs may occupy. Many launches of a bundle can still push out the lines of others",
             needsRestart: true),
         .bool(
             "recording.enabled", \.isRecording,

@@ -4,8 +4,8 @@ public import TaskModel
 /// Writes the lines of the log to files, without blocking those who log.
 ///
 /// Lines are written as they come, and not synced: they survive the end of the host, and a failure of the
-/// machine costs those of the last seconds. A launch that prints more than its share loses lines, so that it
-/// does not push out those of others. All functions can be called from any thread.
+/// machine costs those of the last seconds. A launch that prints more than its share loses the rest of its
+/// lines. All functions can be called from any thread.
 public final class LogWriter: Sendable {
     /// How much the log may occupy.
     public struct Limits: Equatable, Sendable {
