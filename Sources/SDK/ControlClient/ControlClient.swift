@@ -3,8 +3,9 @@ public import ControlWire
 import FoundationEssentials
 public import TaskModel
 
-/// A client of the control API on a host's Unix socket. The file is long because it has a method for each
-/// route.
+/// A client of the control API on a host's Unix socket.
+///
+/// The file is long because it has a method for each route.
 ///
 /// Every call opens and closes its own connection, so you can keep a client for any time and use it from any
 /// task. To stop waiting, cancel the Swift task that calls. All methods throw ``ControlClientError``.
