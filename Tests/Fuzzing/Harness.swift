@@ -44,7 +44,7 @@ public func readOneInput(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
             let chunk = Array(bytes[start..<min(bytes.count, start + piece)])
             try decoder.consume(chunk) { kind, body throws(WireError) in
                 if first & 1 == 0 {
-                    _ = try ReportMessage(kind: kind, body: body)
+                    _ = try TaskReportMessage(kind: kind, body: body)
                 } else {
                     _ = try LauncherReport(kind: kind, body: body)
                 }

@@ -44,7 +44,7 @@ struct CallLaunch {
         var bytes = try encoder.encode(launch)
         bytes += try encoder.encode(ProgramMessage(bytes: program))
         bytes += try encoder.encode(StartMessage())
-        let expire = ExpireMessage(reason: "simulated", grace: 10_000, deadline: .max)
+        let expire = TaskExpireMessage(reason: "simulated", grace: 10_000, deadline: .max)
         if expireAtOnce { bytes += try encoder.encode(expire) }
         try control.fileHandleForWriting.write(contentsOf: Data(bytes))
 
@@ -53,7 +53,7 @@ struct CallLaunch {
         var isExpired = expireAtOnce
         while case let chunk = report.fileHandleForReading.availableData, !chunk.isEmpty {
             try decoder.consume(Array(chunk)) { kind, body throws(WireError) in
-                if let message = try ReportMessage(kind: kind, body: body) { result.note(message) }
+                if let message = try TaskReportMessage(kind: kind, body: body) { result.note(message) }
             }
             if !isExpired && expireWhen(result) {
                 isExpired = true
@@ -74,7 +74,7 @@ struct CallLaunch {
         return result
     }
 
-    private mutating func note(_ message: ReportMessage) {
+    private mutating func note(_ message: TaskReportMessage) {
         switch message {
         case .ready: ready = true
         case .progress(let update):

@@ -29,7 +29,7 @@ struct HostileTemplateTests {
 
         /// Ends the other task; its end must be the launcher's next report.
         func otherGoesOn() throws {
-            try other.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+            try other.send(TaskExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
             #expect(try other.all() == [.done(DoneMessage(success: false, message: "simulated"))])
             #expect(try launcher.exited().waitStatus == 0)
         }

@@ -99,7 +99,7 @@ import Testing
         try launcher.send(KillTemplateMessage(template: template))
         guard case .templateFailed(let failed) = try launcher.next() else { throw HarnessError("no report") }
         #expect(failed.template == template && failed.waitStatus == UInt64(SIGKILL))
-        try task.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+        try task.send(TaskExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
         #expect(try task.all() == [.done(DoneMessage(success: false, message: "simulated"))])
         #expect(try launcher.exited().waitStatus == 0)
         #expect(throws: HarnessError.self) { try launcher.launch(template, .cgroup) }
@@ -113,7 +113,7 @@ import Testing
         try task.waitUntilReady()
         try task.waitForLog()
         try launcher.send(RetireMessage(template: template))
-        try task.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+        try task.send(TaskExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
         #expect(try launcher.exited().waitStatus == 0)
         #expect(throws: HarnessError.self) { try launcher.launch(template, .cgroup) }
     }
@@ -131,7 +131,7 @@ import Testing
         _ = try task.all()
         _ = try launcher.exited()
         #expect(try waitUntilReadable(alive), "the child outlives its launch")
-        try other.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+        try other.send(TaskExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
         #expect(try launcher.exited().waitStatus == 0)
     }
 

@@ -175,7 +175,7 @@ final class TestTask {
     private var control: CInt
     private var encoder = FrameEncoder()
     private var decoder = FrameDecoder()
-    private var reports: [ReportMessage] = []
+    private var reports: [TaskReportMessage] = []
 
     init(launch: UInt64, pid: pid_t, descriptors: [CInt]) {
         self.launch = launch
@@ -201,14 +201,14 @@ final class TestTask {
     }
 
     /// The next report; `nil` when all of the task's processes have closed the pipe.
-    func next() throws -> ReportMessage? {
+    func next() throws -> TaskReportMessage? {
         while reports.isEmpty {
             guard try waitUntilReadable(descriptors[2]) else { throw HarnessError("the task says nothing") }
             let bytes = try readSome(descriptors[2])
             guard !bytes.isEmpty else { return nil }
-            var found: [ReportMessage] = []
+            var found: [TaskReportMessage] = []
             try decoder.consume(bytes) { (kind, body) throws(WireError) in
-                if let report = try ReportMessage(kind: kind, body: body) { found.append(report) }
+                if let report = try TaskReportMessage(kind: kind, body: body) { found.append(report) }
             }
             reports += found
         }
@@ -216,8 +216,8 @@ final class TestTask {
     }
 
     /// All reports until the end of the pipe.
-    func all() throws -> [ReportMessage] {
-        var all: [ReportMessage] = []
+    func all() throws -> [TaskReportMessage] {
+        var all: [TaskReportMessage] = []
         while let report = try next() { all.append(report) }
         return all
     }

@@ -41,7 +41,7 @@ import Testing
         let task = try launcher.run("expires", mode.isolation, fresh: mode.fresh)
         try task.waitUntilReady()
         try task.waitForLog()
-        try task.send(ExpireMessage(reason: "userReturned", grace: 5000, deadline: .max))
+        try task.send(TaskExpireMessage(reason: "userReturned", grace: 5000, deadline: .max))
         #expect(try task.all() == [.done(DoneMessage(success: false, message: "userReturned"))])
         #expect(try launcher.exited().waitStatus == 0)
     }
@@ -51,7 +51,7 @@ import Testing
         let task = try launcher.run("deaf")
         try task.waitUntilReady()
         try task.waitForLog()
-        try task.send(ExpireMessage(reason: "leaseEnded", grace: 5000, deadline: .max))
+        try task.send(TaskExpireMessage(reason: "leaseEnded", grace: 5000, deadline: .max))
         #expect(try task.all() == [.done(DoneMessage(success: false, isUnstarted: true, isDeaf: true))])
         #expect(try launcher.exited().waitStatus == 0)
     }

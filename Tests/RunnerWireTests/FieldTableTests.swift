@@ -25,7 +25,7 @@ import Testing
         Row(ProgramMessage.self),
         Row(StartMessage.self),
         Row(CommandMessage.self),
-        Row(ExpireMessage.self),
+        Row(TaskExpireMessage.self),
         Row(ReplyMessage.self),
         Row(SampleMessage.self),
         Row(ConditionsMessage.self),

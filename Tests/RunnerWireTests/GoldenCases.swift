@@ -24,7 +24,7 @@ extension GoldenCase {
                     words: ["/bin/ls", "-l"], environment: ["A=1"], directory: "/d", readsPayload: true,
                     success: [0, 3], stopSignal: 15, stopsGroup: false))),
         GoldenCase(
-            "expire-lease", ExpireMessage(reason: "leaseEnded", grace: 5000, deadline: 987_654_321_000)),
+            "expire-lease", TaskExpireMessage(reason: "leaseEnded", grace: 5000, deadline: 987_654_321_000)),
         GoldenCase("reply-ok", ReplyMessage(call: 1, error: 0)),
         GoldenCase(
             "reply-refused",

@@ -29,7 +29,7 @@ import Testing
             var decoder = FrameDecoder()
             var frames = 0
             try decoder.consume(Array(stream.prefix(length))) { kind, body throws(WireError) in
-                _ = try ReportMessage(kind: kind, body: body)
+                _ = try TaskReportMessage(kind: kind, body: body)
                 frames += 1
             }
             #expect(frames == ends.filter { $0 <= length }.count)

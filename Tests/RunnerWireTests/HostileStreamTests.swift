@@ -47,12 +47,12 @@ import Testing
         var decoder = FrameDecoder()
         try decoder.consume([4, 0, 0, 0, 0x80, 0, 0, 0, 4, 0, 0, 0, 0xFF, 7, 1, 0]) {
             kind, body throws(WireError) in
-            #expect(try ReportMessage(kind: kind, body: body) == nil)
+            #expect(try TaskReportMessage(kind: kind, body: body) == nil)
             #expect(try LauncherReport(kind: kind, body: body) == nil)
         }
         let code = Self.code {
             try decoder.consume([4, 0, 0, 0, 0x7F, 0, 2, 0]) { kind, body throws(WireError) in
-                _ = try ReportMessage(kind: kind, body: body)
+                _ = try TaskReportMessage(kind: kind, body: body)
             }
         }
         #expect(code == .unknownKind)
@@ -99,7 +99,7 @@ import Testing
             var decoder = FrameDecoder()
             let code = Self.code {
                 try decoder.consume(bytes) { kind, body throws(WireError) in
-                    _ = try ReportMessage(kind: kind, body: body)
+                    _ = try TaskReportMessage(kind: kind, body: body)
                 }
             }
             #expect(code == .range)
@@ -113,7 +113,7 @@ import Testing
         var decoder = FrameDecoder()
         let code = Self.code {
             try decoder.consume(large) { kind, body throws(WireError) in
-                _ = try ReportMessage(kind: kind, body: body)
+                _ = try TaskReportMessage(kind: kind, body: body)
             }
         }
         #expect(code == .range)
@@ -160,7 +160,7 @@ import Testing
                 position += size
                 let code = Self.code {
                     try decoder.consume(piece) { kind, body throws(WireError) in
-                        _ = try ReportMessage(kind: kind, body: body)
+                        _ = try TaskReportMessage(kind: kind, body: body)
                         _ = try? LauncherReport(kind: kind, body: body)
                         _ = try? TaskLaunchMessage(fields: body)
                         _ = try? TemplateMessage(fields: body)

@@ -104,7 +104,9 @@ extension LauncherCore {
         guard launch.listens else { return }
         do throws(WireError) {
             try launch.decoder.consume(bytes) { kind, body throws(WireError) in
-                guard launch.listens, let report = try ReportMessage(kind: kind, body: body) else { return }
+                guard launch.listens, let report = try TaskReportMessage(kind: kind, body: body) else {
+                    return
+                }
                 take(report, launch)
             }
         } catch {
@@ -112,7 +114,7 @@ extension LauncherCore {
         }
     }
 
-    private func take(_ report: ReportMessage, _ launch: RunningLaunch) {
+    private func take(_ report: TaskReportMessage, _ launch: RunningLaunch) {
         let isComplete = launch.life.stage == .completed
         switch report {
         case .ready(let message):

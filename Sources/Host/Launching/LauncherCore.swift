@@ -187,7 +187,7 @@ final class LauncherCore: @unchecked Sendable {
             lookBeforeExpiration(reason, of: launch)
             let now = moments.now()
             let grace = launch.order.declaration.limits.lease.gracePeriod
-            let message = ExpireMessage(
+            let message = TaskExpireMessage(
                 reason: reason.rawValue, grace: UInt64(grace.wholeMilliseconds),
                 deadline: (now.monotonic + grace).wholeNanoseconds)
             if let frame = try? launch.encoder.encode(message) { launch.control?.send(frame) }

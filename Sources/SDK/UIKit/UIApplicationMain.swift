@@ -83,7 +83,9 @@ package enum Launching {
         }
         guard let held else { return callbacks }
         callbacks.push = { payload, completion in
-            if PushEndpoint.deliver(payload, to: held.delegate, application) { return completion(.noData) }
+            if AnnouncedEndpoint.deliver(payload, to: held.delegate, application) {
+                return completion(.noData)
+            }
             held.delegate.application(application, didReceiveRemoteNotification: userInfo(payload)) {
                 result in
                 switch result {
@@ -109,7 +111,7 @@ package enum Launching {
 
     private static var options: [UIApplication.LaunchOptionsKey: Any]? {
         guard let launch = App.shared.host.launchedFor, launch.kind == .push,
-            PushEndpoint.announced(by: launch.payload) == nil
+            AnnouncedEndpoint.announced(by: launch.payload) == nil
         else { return nil }
         return [.remoteNotification: userInfo(launch.payload)]
     }

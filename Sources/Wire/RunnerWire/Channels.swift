@@ -1,5 +1,5 @@
 /// Every message that a task can send on its report pipe.
-public enum ReportMessage: Sendable, Equatable {
+public enum TaskReportMessage: Sendable, Equatable {
     /// The task is about to call its handler.
     case ready(ReadyMessage)
     /// The task made progress.

@@ -173,7 +173,7 @@ public struct StartMessage: WireMessage {
 }
 
 /// The task must stop.
-public struct ExpireMessage: WireMessage {
+public struct TaskExpireMessage: WireMessage {
     public static let kind: UInt8 = 0x10
     public static let table = FieldTable(.required(1, .text), .required(2, .u64), .required(3, .i64))
     /// The raw value of a ``Reason``; a task obeys the message even if it does not know the reason.

@@ -64,7 +64,7 @@ struct DevCommand: AsyncParsableCommand {
         let console = Console(json: json)
         do {
             let session = try DevSession(
-                directory: directory, task: task, payload: try payload.map(PayloadText.read),
+                directory: directory, task: task, payload: try payload.map(PayloadOption.read),
                 state: state, mode: once ? .once : watch ? .watch : .stay, console: console)
             guard try await session.run() else { throw ExitCode(1) }
         } catch let error as AuthoringError {

@@ -73,7 +73,7 @@ struct LintCommand: ParsableCommand {
             unread
             + ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
-                signatures: CallPlaces.signatures, calls: CallPlaces.search(plugins),
+                signatures: CallDefaults.signatures, calls: CallDefaults.search(plugins),
                 machine: plugins == nil ? nil : KernelSandbox.layers, looksUpGrants: true)
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
@@ -103,7 +103,7 @@ struct LintCommand: ParsableCommand {
 
     private func scheduled(_ files: [String]) -> [ScheduledDates] {
         ManifestLinter.dates(
-            files: files, pluginsDirectory: plugins, calls: CallPlaces.search(plugins),
+            files: files, pluginsDirectory: plugins, calls: CallDefaults.search(plugins),
             after: Surroundings.current.now())
     }
 

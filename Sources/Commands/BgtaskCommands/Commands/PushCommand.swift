@@ -32,7 +32,8 @@ struct PushCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let push = PushMessage(
-            bundle: bundle, payload: try PayloadText.read(payload), priority: PushPriority(rawValue: priority)
+            bundle: bundle, payload: try PayloadOption.read(payload),
+            priority: PushPriority(rawValue: priority)
         )
         let acceptance = try await client.push(push)
         if console.json { return try console.print(json: acceptance) }

@@ -191,7 +191,7 @@ struct SubmitCommand: HostCommand {
         message.requiresExternalPower = externalPower ? true : nil
         message.requiresNetworkConnectivity = network.map { _ in true }
         message.network = network?.requirement
-        message.payload = try payload.map(PayloadText.read)
+        message.payload = try payload.map(PayloadOption.read)
         message.title = title
         message.subtitle = subtitle
         message.strategy = strategy
@@ -238,7 +238,7 @@ enum NetworkArgument: String, ExpressibleByArgument {
 }
 
 /// Reads the value of `--payload`.
-enum PayloadText {
+enum PayloadOption {
     static func read(_ argument: String) throws -> String {
         guard argument.hasPrefix("@") else { return argument }
         let path = String(argument.dropFirst())

@@ -80,7 +80,7 @@ struct DevSession {
 
     /// Builds and launches; a mode that stays then waits until a file differs from the snapshot.
     private func round(since snapshot: SourceSnapshot) async throws -> Bool {
-        let plan = try DevelopmentPlan(directory, pluginsDirectory: CallPlaces.hostPlugins)
+        let plan = try DevelopmentPlan(directory, pluginsDirectory: CallDefaults.hostPlugins)
         for problem in plan.problems {
             let text = Printable.text(problem.description)
             try say(problem.severity == .error ? console.style.red(text) : console.style.yellow(text))

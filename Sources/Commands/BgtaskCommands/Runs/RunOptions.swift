@@ -73,7 +73,7 @@ struct RunOptions: ParsableArguments {
     /// The manifests in a directory; errors in them end the command.
     func readManifests(in manifests: String) throws -> [Manifest] {
         let (read, problems) = try Self.complaining {
-            try ManifestLinter.manifests(in: manifests, calls: CallPlaces.search(plugins))
+            try ManifestLinter.manifests(in: manifests, calls: CallDefaults.search(plugins))
         }
         let errors = problems.filter { $0.severity == .error }
         guard errors.isEmpty else {

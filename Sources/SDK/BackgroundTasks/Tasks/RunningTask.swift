@@ -15,7 +15,7 @@ package final class RunningTask: Sendable {
         var handler: Unchecked<() -> Void>?
         var checkpoint: Data?
         var titles: Titles
-        var watch: ProgressWatch?
+        var watch: ProgressObserver?
         var completions: [@Sendable (Bool) -> Void] = []
         var success: Bool?
     }
@@ -135,7 +135,7 @@ package final class RunningTask: Sendable {
     /// Ends the launch inside the app and reports that to the host with `tell`; only the first call has an
     /// effect.
     private func finish(success: Bool, tell: () -> Void) {
-        let first = state.withLock { state -> ProgressWatch?? in
+        let first = state.withLock { state -> ProgressObserver?? in
             guard !state.isCompleted else { return nil }
             state.isCompleted = true
             state.handler = nil
@@ -191,7 +191,7 @@ package final class RunningTask: Sendable {
     func makeProgress() -> Progress {
         let channel = channel
         let progress = ReportedProgress()
-        let watch = ProgressWatch(progress) { channel.report(completed: $0, total: $1) }
+        let watch = ProgressObserver(progress) { channel.report(completed: $0, total: $1) }
         progress.changed = { [weak watch] in watch?.look() }
         state.withLock { $0.watch = watch }
         return progress

@@ -4,7 +4,7 @@ import Signatures
 
 /// Where commands that work without a host look for the libraries of calls, and which signatures they
 /// require.
-enum CallPlaces {
+enum CallDefaults {
     /// The settings of a host that would start now with the configuration files and the environment.
     ///
     /// Uses the variables of this command. In a test, they differ from those of the process. An invalid

@@ -32,7 +32,7 @@ final class ReportedProgress: Progress, @unchecked Sendable {
 ///
 /// Changes of its own units are reported immediately. On Linux, the completion of child progresses does not
 /// call a setter of the parent, so a timer looks for it.
-final class ProgressWatch: Sendable {
+final class ProgressObserver: Sendable {
     /// How often the timer looks for changes; the host ends a launch only after tens of seconds without
     /// progress.
     static let interval = DispatchTimeInterval.milliseconds(250)

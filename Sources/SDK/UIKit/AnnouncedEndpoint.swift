@@ -2,7 +2,7 @@ import Foundation
 
 /// The endpoint of UnifiedPush, which the host announces by a push of its own: `{"unifiedPush": {"endpoint":
 /// URL}}`, with `null` when there is none any more.
-enum PushEndpoint {
+enum AnnouncedEndpoint {
     /// Why an app has no endpoint any more.
     struct Gone: LocalizedError {
         var errorDescription: String? {
