@@ -264,7 +264,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["submit"], ["submit", "a b"], ["frobnicate"], ["show", "42"],
+        ["submit"], ["submit", "a b"], ["frobnicate"], ["show", "4/2"],
         ["submit", "a.b", "--earliest", "soon"],
         ["submit", "a.b", "--payload", "@/nonexistent"], ["expire", "L1", "--reason", "handlerFailed"],
         ["launches", "--limit", "0"], ["conditions", "set"], ["explain"],
@@ -282,7 +282,7 @@ import Testing
         (["help", "explian"], "Unknown command 'explian'. Did you mean 'explain'?"),
         (["conditions", "sett", "gpu=on"], "Unknown command 'conditions sett'. Did you mean 'set'?"),
         (["frobnicate"], "Unknown command 'frobnicate'. List the commands: bgtask --help"),
-        (["submit", "a.b", "--earliest", "5 minutes"], "such as 30s, 5m, 2h or 1d"),
+        (["submit", "a.b", "--earliest", "5 minutes"], "such as 30s, 5m, 2h or 1h30m"),
     ])
     func `a mistake on the command line gets the nearest valid form`(arguments: [String], text: String)
         async throws

@@ -10,6 +10,7 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
         var submissions: [TaskSubmission] = []
         var refusal: SubmissionError?
         var pending: [PendingRequest] = []
+        var handlers: [PermittedHandler] = []
         var launches: [LaunchRecord] = []
         var ended: [RequestRecord] = []
         var log: [LogLine] = []
@@ -252,6 +253,9 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
         try note("expire \(target) \(reason.rawValue)")
         return [LaunchID(rawValue: 42)]
     }
+
+    /// The tasks whose short forms the host knows.
+    func handlers() async throws(SubmissionError) -> [PermittedHandler] { script.withLock { $0.handlers } }
 
     func plugins() async throws(SubmissionError) -> PluginListing {
         try note("plugins")

@@ -8,6 +8,9 @@ extension TaskIdentifier: ExpressibleByArgument {
     public init?(argument: String) {
         try? self.init(argument)
     }
+
+    /// The tasks of the running host.
+    public static var defaultCompletionKind: CompletionKind { LiveNames.tasks }
 }
 
 extension BundleIdentifier: ExpressibleByArgument {
@@ -15,21 +18,19 @@ extension BundleIdentifier: ExpressibleByArgument {
     public init?(argument: String) {
         try? self.init(argument)
     }
+
+    /// The bundles of the running host.
+    public static var defaultCompletionKind: CompletionKind { LiveNames.bundles }
 }
 
 extension LaunchID: ExpressibleByArgument {
-    /// Reads a launch's number, such as `L42`; `nil` for anything else.
+    /// Reads a launch's number, such as `L42` or `42`; `nil` for anything else.
     public init?(argument: String) {
-        self.init(argument)
+        self.init(Int64(argument) == nil ? argument : "L" + argument)
     }
-}
 
-extension ControlTarget: ExpressibleByArgument {
-    /// Reads a request's number (`R17`), a launch's number (`L42`) or a task identifier; `nil` for anything
-    /// else.
-    public init?(argument: String) {
-        try? self.init(argument)
-    }
+    /// The newest launches of the running host.
+    public static var defaultCompletionKind: CompletionKind { LiveNames.launches }
 }
 
 extension SubmissionStrategy: ExpressibleByArgument {}

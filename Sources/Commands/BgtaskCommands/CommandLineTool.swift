@@ -13,6 +13,9 @@ public enum CommandLineTool {
         let surroundings = Surroundings.current
         switch begin(arguments, in: surroundings) {
         case .ended(let status): exit(status)
+        case .completes:
+            Task.detached { exit(await complete(arguments, in: surroundings)) }
+            BlockingThread.park()
         case .waits(let command):
             Task.detached { exit(await finish(command, of: arguments, in: surroundings)) }
             BlockingThread.park()
@@ -28,6 +31,7 @@ public enum CommandLineTool {
     public static func run(_ arguments: [String], in surroundings: Surroundings) async -> Int32 {
         switch begin(arguments, in: surroundings) {
         case .ended(let status): status
+        case .completes: await complete(arguments, in: surroundings)
         case .waits(let command): await finish(command, of: arguments, in: surroundings)
         }
     }
@@ -35,6 +39,8 @@ public enum CommandLineTool {
     /// The state of a command after the part that needs no waiting.
     private enum Progress {
         case ended(status: Int32)
+        /// A completion script of a shell asks for words, which may come from the host.
+        case completes
         /// The command waits for the host, or for a file to change.
         case waits(Waiting)
     }
@@ -48,7 +54,8 @@ public enum CommandLineTool {
 
     /// Parses the arguments, and runs the command if it need not wait.
     private static func begin(_ arguments: [String], in surroundings: Surroundings) -> Progress {
-        Surroundings.$current.withValue(surroundings) {
+        if arguments.first == "---completion" { return .completes }
+        return Surroundings.$current.withValue(surroundings) {
             do {
                 try UnknownCommand.check(arguments)
                 var command = try Bgtask.parseAsRoot(NetworkArgument.separating(arguments))
@@ -59,6 +66,18 @@ public enum CommandLineTool {
                 return .ended(status: 0)
             } catch {
                 return .ended(status: end(with: error, of: arguments, in: surroundings))
+            }
+        }
+    }
+
+    /// Writes the words that complete a command line; ArgumentParser throws them as a message.
+    private static func complete(_ arguments: [String], in surroundings: Surroundings) async -> Int32 {
+        await Surroundings.$current.withValue(surroundings) {
+            do {
+                _ = try await Bgtask.asyncParseAsRoot(arguments)
+                return 0
+            } catch {
+                return end(with: error, of: arguments, in: surroundings)
             }
         }
     }

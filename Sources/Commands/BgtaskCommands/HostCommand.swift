@@ -63,12 +63,11 @@ protocol HostCommand: AsyncParsableCommand {
 extension HostCommand {
     mutating func run() async throws {
         let console = Console(json: common.json)
+        let client = ControlClient(socketPath: common.socketPath, timeout: common.timeout.seconds)
         do {
-            try await run(
-                asking: ControlClient(
-                    socketPath: common.socketPath, timeout: common.timeout.seconds), console: console)
+            try await run(asking: client, console: console)
         } catch let error as ControlClientError {
-            try console.report(error, tried: common.candidates)
+            try console.report(await client.advised(error), tried: common.candidates)
             throw ExitCode(error.exitCode)
         } catch is Console.Closed {
             // The reader of the output, such as `head`, has closed the pipe.

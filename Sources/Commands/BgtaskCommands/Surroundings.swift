@@ -1,3 +1,4 @@
+import Calendars
 import FoundationEssentials
 import LinuxSystem
 public import TaskModel
@@ -25,6 +26,11 @@ public struct Surroundings: Sendable {
         errors: @escaping @Sendable (String) -> Void
     ) {
         (self.now, self.output, self.errors) = (now, output, errors)
+    }
+
+    /// The time zone of the user: that of `TZ`, or else that of the machine.
+    func zone() throws(ZoneError) -> ZoneRules {
+        try ZoneDatabase.machine(variable: environment["TZ"]).zone(named: nil)
     }
 
     /// The surroundings of the running command.

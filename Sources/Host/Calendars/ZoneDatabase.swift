@@ -23,10 +23,11 @@ public struct ZoneDatabase: Sendable {
     private let variable: String?
 
     /// The database of this machine.
-    public static var machine: Self {
-        Self(
-            directory: "/usr/share/zoneinfo", localPath: "/etc/localtime",
-            variable: ProcessInfo.processInfo.environment["TZ"])
+    public static var machine: Self { machine(variable: ProcessInfo.processInfo.environment["TZ"]) }
+
+    /// The database of this machine for a user with another value of `TZ`; `nil` if it is not set.
+    public static func machine(variable: String?) -> Self {
+        Self(directory: "/usr/share/zoneinfo", localPath: "/etc/localtime", variable: variable)
     }
 
     /// Creates a database from files other than the machine's; reads nothing yet.

@@ -173,6 +173,7 @@ public struct ControlServer: Service {
         LaunchRoutes(host: host, limits: limits).add(to: routes)
         TransferRoutes(host: host, limits: limits).add(to: routes)
         HostRoutes(host: host, limits: limits, owner: owner).add(to: routes)
+        NameRoutes(host: host).add(to: routes)
         BundleRoutes(host: host, limits: limits).add(to: routes)
         StreamRoutes(host: host, connections: connections, events: EventFeed(of: host)).add(to: routes)
         ClientRoutes(host: host, connections: connections).add(to: routes)

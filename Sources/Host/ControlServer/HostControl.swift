@@ -134,6 +134,9 @@ public protocol HostControl: Sendable {
     /// The contents of the directories of plugins and manifests, and the problems that the host found there.
     func plugins() async throws(SubmissionError) -> PluginListing
 
+    /// The handlers in force.
+    func handlers() async throws(SubmissionError) -> [PermittedHandler]
+
     /// Follows the events: every event after this call is delivered as it happens.
     ///
     /// The host stores no events. A receiver that handles them slowly must have its own bounded queue.

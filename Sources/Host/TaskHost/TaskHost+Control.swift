@@ -225,6 +225,12 @@ extension TaskHost {
         return core.plugins
     }
 
+    /// The handlers in force.
+    public func handlers() async throws(SubmissionError) -> [PermittedHandler] {
+        await untilBegun()
+        return core.plugins.handlers
+    }
+
     /// The host's events from now on.
     public nonisolated func follow(
         _ receive: @escaping @Sendable (HostEvent?) -> Void

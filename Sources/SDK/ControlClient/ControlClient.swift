@@ -252,6 +252,25 @@ public struct ControlClient: Sendable {
         try await get("/plugins")
     }
 
+    /// The tasks and bundles that a word can mean, such as `hash` for `com.example.treehash.hash`.
+    ///
+    /// - Parameter word: An identifier or a short form of one; both have the same grammar.
+    /// - Returns: The identifiers that fit it equally well.
+    /// - Throws: ``ControlClientError``.
+    public func names(meaning word: TaskIdentifier) async throws(ControlClientError) -> NamesMessage {
+        try await get("/names?word=\(word)")
+    }
+
+    /// The tasks and bundles whose identifiers begin with a text.
+    ///
+    /// - Parameter prefix: The beginning; `nil` for all tasks and bundles.
+    /// - Returns: The identifiers, 1000 of each kind at most.
+    /// - Throws: ``ControlClientError``.
+    public func names(beginningWith prefix: TaskIdentifier?) async throws(ControlClientError) -> NamesMessage
+    {
+        try await get("/names?prefix=\(prefix?.rawValue ?? "")")
+    }
+
     /// Lists the bundles, with their background refresh settings and their budgets.
     public func bundles() async throws(ControlClientError) -> [BundleMessage] {
         try await get("/bundles")

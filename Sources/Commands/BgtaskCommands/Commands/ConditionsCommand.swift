@@ -51,7 +51,9 @@ struct ConditionsCommand: AsyncParsableCommand {
                   bgtask conditions set docked=on
                 """)
 
-        @Argument(help: ArgumentHelp("A condition and its value.", valueName: "key=value"))
+        @Argument(
+            help: ArgumentHelp("A condition and its value.", valueName: "key=value"),
+            completion: LiveNames.conditions)
         var settings: [String]
 
         @OptionGroup var common: CommonOptions

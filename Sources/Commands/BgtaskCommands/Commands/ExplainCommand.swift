@@ -27,7 +27,7 @@ struct ExplainCommand: HostCommand {
     @Argument(
         help: ArgumentHelp(
             "The identifier of a task, a launch (L42) or a request (R17).", valueName: "target"))
-    var target: NamedTarget?
+    var target: WrittenTarget?
     @Option(help: ArgumentHelp("Explain this launch, such as L42.", valueName: "launch"))
     var launch: LaunchID?
     @OptionGroup var common: CommonOptions
@@ -39,7 +39,8 @@ struct ExplainCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        switch launch.map(NamedTarget.launch) ?? target {
+        guard let target = launch.map({ .named(.launch($0)) }) ?? target else { return }
+        switch try await client.target(target) {
         case .launch(let id): try await explain(id, client, console)
         case .request(let id): try await explain(client.request(id), client, console)
         case .transfer(let id):
@@ -47,7 +48,6 @@ struct ExplainCommand: HostCommand {
             if console.json { return try console.print(json: transfer) }
             try TransferStory(transfer: transfer, now: console.now).explain(on: console)
         case .identifier(let identifier): try await explain(identifier, client, console)
-        case nil: return
         }
     }
 

@@ -44,6 +44,7 @@ struct LaunchCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
+        let identifier = try await client.task(identifier)
         let events = wait ? try await client.events() : nil
         let simulated = try await client.simulateLaunch(identifier, debug: debug, learn: learn)
         if !console.json {

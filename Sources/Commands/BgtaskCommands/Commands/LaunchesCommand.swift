@@ -34,7 +34,8 @@ struct LaunchesCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let (identifier, tag, now) = (identifier, tag, console.now)
+        let identifier = try await identifier.asyncMap(client.task)
+        let (tag, now) = (tag, console.now)
         if console.json {
             var left = all ? Int.max : limit
             func page(after: LaunchID?) async throws -> LaunchPageMessage {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Calendars
 import ControlClient
 import ControlWire
 import TaskModel
@@ -22,7 +23,7 @@ struct LogsCommand: HostCommand {
         help: ArgumentHelp(
             "Show only lines about this launch (L42), the launches of this request (R17), or this task.",
             valueName: "target"))
-    var target: NamedTarget?
+    var target: WrittenTarget?
 
     @Flag(name: [.customShort("f"), .long], help: "Keep printing new lines until the host stops.")
     var follow = false
@@ -43,17 +44,22 @@ struct LogsCommand: HostCommand {
     var level: LogLine.Level?
 
     @Option(
-        help: "Show only lines since this time: a duration before now, such as 2h, or a date.",
+        help:
+            "Show only lines since this time: a duration before now (2h), a local time (10:20, 'yesterday 18:00') or a date.",
         transform: BeginDate.init(text:))
     var since: BeginDate?
 
     @Option(
-        help: "Show only lines until this time: a duration before now, such as 2h, or a date.",
+        help:
+            "Show only lines until this time: a duration before now (2h), a local time (10:20, 'yesterday 18:00') or a date.",
         transform: BeginDate.init(text:))
     var until: BeginDate?
 
     @Option(name: [.customShort("n"), .long], help: "Show only this number of the newest lines, 1 to 10000.")
     var lines: Int?
+
+    @Flag(help: "Show times in UTC, instead of the local time zone.")
+    var utc = false
 
     @Option(help: "Show only lines that contain this text.")
     var grep: String?
@@ -74,7 +80,10 @@ struct LogsCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        var (launch, launches, task) = (launch, Set<LaunchID>(), identifier)
+        var (launch, task) = (launch, try await identifier.asyncMap(client.task))
+        // The launches of the request that the command names.
+        var launches: Set<LaunchID>?
+        let target = try await target.asyncMap(client.target)
         switch target {
         case .launch(let id): launch = id
         case .request(let id): launches = Set(try await client.request(id).launches.map(\.launch))
@@ -86,7 +95,7 @@ struct LogsCommand: HostCommand {
         func wants(_ line: LogLineMessage) -> Bool {
             if let task, line.identifier != task { return false }
             if let launch, line.launch != launch { return false }
-            if case .request = target, !(line.launch.map(launches.contains) ?? false) { return false }
+            if let launches, !(line.launch.map(launches.contains) ?? false) { return false }
             if case .transfer(let id) = target, !line.message.hasPrefix("\(id) ") { return false }
             return isWanted(line)
         }
@@ -105,7 +114,7 @@ struct LogsCommand: HostCommand {
 
     /// What to ask the host for: once, or once for each launch of a request.
     private func selections(
-        _ launch: LaunchID?, _ launches: Set<LaunchID>, _ task: TaskIdentifier?, now: WallTime
+        _ launch: LaunchID?, _ launches: Set<LaunchID>?, _ task: TaskIdentifier?, now: WallTime
     ) -> [LogSelection] {
         var selection = LogSelection()
         selection.identifier = task
@@ -115,7 +124,7 @@ struct LogsCommand: HostCommand {
         let isFiltered = subsystem != nil || category != nil || level != nil || grep != nil || target != nil
         if let lines, !isFiltered { selection.limit = lines }
         selection.launch = launch
-        guard case .request = target else { return [selection] }
+        guard let launches else { return [selection] }
         return launches.sorted().map {
             var one = selection
             one.launch = $0
@@ -127,7 +136,9 @@ struct LogsCommand: HostCommand {
         if console.json {
             try console.print(jsonLine: line)
         } else {
-            try console.line(LogText.line(line, style: console.style, inLaunch: false, now: console.now))
+            var clock = console.logClock
+            if utc { clock.zone = .utc }
+            try console.line(LogText.line(line, style: console.style, inLaunch: false, clock: clock))
         }
     }
 
@@ -137,49 +148,5 @@ struct LogsCommand: HostCommand {
         if let level, line.level < level { return false }
         if let grep, !line.message.contains(grep) { return false }
         return true
-    }
-}
-
-/// Formats lines of the log for people.
-enum LogText {
-    /// The line as `02:45:08.123 notice L42 com.example.feed.refresh: [subsystem:category] text`.
-    ///
-    /// With `inLaunch`, it leaves out the launch's number and the identifier, which are the same in all
-    /// lines.
-    /// A line of another day than `now` begins with its date.
-    static func line(_ line: LogLineMessage, style: Style, inLaunch: Bool, now: WallTime) -> String {
-        var parts = [style.dim(clock(line.at, now)), level(line, style)]
-        if !inLaunch {
-            if let launch = line.launch { parts.append(launch.description) }
-            if let identifier = line.identifier { parts.append(identifier.rawValue) }
-        }
-        let scope = [line.subsystem, line.category].compactMap { $0 }.filter { !$0.isEmpty }
-        if !scope.isEmpty { parts.append("[\(Printable.text(scope.joined(separator: ":")))]") }
-        parts.append(Printable.text(line.message))
-        return parts.joined(separator: " ")
-    }
-
-    /// The time of day in UTC, the zone that all JSON output uses too, with the date if it is not that of
-    /// `now`.
-    private static func clock(_ at: Timestamp, _ now: WallTime) -> String {
-        let text = at.description
-        let time = text.dropFirst(11).prefix(12)
-        return text.prefix(10) == Timestamp(now).description.prefix(10)
-            ? String(time) : "\(text.prefix(10)) \(time)"
-    }
-
-    private static func level(_ line: LogLineMessage, _ style: Style) -> String {
-        let source =
-            switch line.source {
-            case .host, .handler: line.level.rawValue
-            case .standardOutput: "stdout"
-            case .standardError: "stderr"
-            }
-        let padded = source + String(repeating: " ", count: max(0, 7 - source.count))
-        return switch line.level {
-        case .error: style.red(padded)
-        case .warning: style.yellow(padded)
-        case .notice, .info, .debug: padded
-        }
     }
 }

@@ -38,7 +38,8 @@ struct FromPlistCommand: ParsableCommand {
 
     @Option(
         help:
-            "The identifier of the bundle. Give it if the list has only a build setting such as $(PRODUCT_BUNDLE_IDENTIFIER)."
+            "The identifier of the bundle. Give it if the list has only a build setting such as $(PRODUCT_BUNDLE_IDENTIFIER).",
+        completion: .default
     )
     var bundle: BundleIdentifier?
 

@@ -36,7 +36,8 @@ struct NewCommand: ParsableCommand {
             valueName: "directory"))
     var directory: String?
 
-    @Option(help: "The identifier of the bundle. The default is org.example.NAME.")
+    @Option(
+        help: "The identifier of the bundle. The default is org.example.NAME.", completion: .default)
     var bundle: BundleIdentifier?
 
     @Option(help: ArgumentHelp("The SDK package, for the template swift.", valueName: "directory"))

@@ -28,6 +28,7 @@ struct OpenCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let events = wait ? try await client.events() : nil
+        let bundle = try await client.bundle(bundle)
         let request = try await client.open(bundle)
         if !console.json {
             try console.line("\(request.request) launches the app of \(bundle)")

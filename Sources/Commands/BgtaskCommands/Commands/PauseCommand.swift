@@ -22,7 +22,7 @@ struct PauseCommand: HostCommand {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "How long: a time (30m, 2h, 1d) or a date (2026-11-21T18:00Z). Without it, until 'bgtask resume'.",
+            "How long: a time (30m, 2h, 1d) or an end (18:00, 2026-11-21T18:00Z). Without it, until 'bgtask resume'.",
             valueName: "when"), transform: BeginDate.init(text:))
     var length: BeginDate?
 
@@ -30,7 +30,7 @@ struct PauseCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let end = length?.time(from: console.now)
-        if let bundle {
+        if let bundle = try await bundle.asyncMap(client.bundle) {
             let message = try await client.change(bundle, .paused(until: end))
             if console.json { return try console.print(json: message) }
             return try console.line("\(bundle) is paused\(PauseText.end(end, for: bundle, console))")
@@ -60,7 +60,7 @@ struct ResumeCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        if let bundle {
+        if let bundle = try await bundle.asyncMap(client.bundle) {
             let before = console.json ? nil : try await client.bundles().first { $0.bundle == bundle }
             let message = try await client.change(bundle, .resumed)
             if console.json { return try console.print(json: message) }

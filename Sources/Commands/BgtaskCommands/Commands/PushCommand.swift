@@ -32,7 +32,7 @@ struct PushCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let push = PushMessage(
-            bundle: bundle, payload: try PayloadOption.read(payload),
+            bundle: try await client.bundle(bundle), payload: try PayloadOption.read(payload),
             priority: PushPriority(rawValue: priority)
         )
         let acceptance = try await client.push(push)

@@ -37,6 +37,7 @@ struct PushSecretCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
+        let bundle = try await client.bundle(bundle)
         let answer = try await client.changePushSecret(of: bundle, changes.first ?? .create)
         if console.json { return try console.print(json: answer) }
         if let secret = answer.secret { try console.line(secret) }

@@ -30,14 +30,15 @@ struct ReportCommand: HostCommand {
         help: ArgumentHelp(
             "The launch, such as L42, the request, such as R17, or the identifier of a task.",
             valueName: "target"))
-    var target: NamedTarget?
+    var target: WrittenTarget?
 
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        guard let id = try await found(by: client) else {
+        let named = try await target.asyncMap(client.target)
+        guard let id = try await launch(of: named, by: client) else {
             if console.json { return try console.write("null\n") }
-            let of = target.map { " of \($0)" } ?? ""
+            let of = named.map { " of \($0)" } ?? ""
             return try console.line(
                 "None of the newest \(Self.searched) launches\(of) crashed, was killed or reached a limit.")
         }
@@ -46,13 +47,15 @@ struct ReportCommand: HostCommand {
             launch: detail.launch, termination: detail.termination, calls: detail.calls,
             lines: Array(detail.log.suffix(Self.shownLines)))
         if console.json { return try console.print(json: message) }
-        try TerminationText(message, style: console.style).lines.forEach { try console.line($0) }
+        try TerminationText(message, style: console.style, clock: console.logClock).lines.forEach {
+            try console.line($0)
+        }
     }
 
     /// The launch of the command line, or else the newest one that needs a report.
-    private func found(by client: ControlClient) async throws -> LaunchID? {
+    private func launch(of named: NamedTarget?, by client: ControlClient) async throws -> LaunchID? {
         var identifier: TaskIdentifier?
-        switch target {
+        switch named {
         case .launch(let id): return id
         case .request(let id): return try await client.request(id).launches.last(where: \.needsReport)?.launch
         case .identifier(let name): identifier = name

@@ -45,6 +45,7 @@ struct SecurityCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
+        let bundle = try await bundle.asyncMap(client.bundle)
         let grades = try await client.security(of: bundle)
         if tighten, let bundle {
             return try show(

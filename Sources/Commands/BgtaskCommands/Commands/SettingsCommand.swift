@@ -51,7 +51,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
         func run(asking client: ControlClient, console: Console) async throws {
             let permission: RefreshPermission = choice == .allow ? .available : .denied
-            try console.print(bundle: await client.change(bundle, .refresh(permission)))
+            try console.print(bundle: await client.change(client.bundle(bundle), .refresh(permission)))
         }
     }
 
@@ -70,7 +70,7 @@ struct SettingsCommand: AsyncParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run(asking client: ControlClient, console: Console) async throws {
-            try console.print(bundle: await client.change(bundle, .dismissed))
+            try console.print(bundle: await client.change(client.bundle(bundle), .dismissed))
         }
     }
 
@@ -119,7 +119,8 @@ struct SettingsCommand: AsyncParsableCommand {
         func run(asking client: ControlClient, console: Console) async throws {
             let time = try cpu.map { try DurationText.parse($0) }
             try console.print(
-                bundle: await client.change(bundle, .budget(launches: launches, cpu: time, burst: burst)))
+                bundle: await client.change(
+                    client.bundle(bundle), .budget(launches: launches, cpu: time, burst: burst)))
         }
     }
 }

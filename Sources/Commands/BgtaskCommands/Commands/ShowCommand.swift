@@ -24,12 +24,12 @@ struct ShowCommand: HostCommand {
         help: ArgumentHelp(
             "The launch (L42), the request (R17), the transfer (T5) or the identifier of a task.",
             valueName: "name"))
-    var name: NamedTarget
+    var name: WrittenTarget
 
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        switch name {
+        switch try await client.target(name) {
         case .launch(let id): try await show(id, client, console)
         case .request(let id): try await show(id, client, console)
         case .transfer(let id):
@@ -100,8 +100,9 @@ struct ShowCommand: HostCommand {
         for text in CallsText.lines(detail.calls) + CallsText.hint(detail) { try console.line(text) }
         if !detail.log.isEmpty {
             try console.line()
+            let clock = console.logClock
             for line in detail.log {
-                try console.line(LogText.line(line, style: console.style, inLaunch: true, now: console.now))
+                try console.line(LogText.line(line, style: console.style, inLaunch: true, clock: clock))
             }
         }
     }

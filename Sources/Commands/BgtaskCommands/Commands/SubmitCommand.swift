@@ -36,7 +36,7 @@ struct SubmitCommand: HostCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Do not start before this time: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).",
+            "Do not start before this time: a time from now (30s, 1h30m) or a date ('tomorrow 02:30', 2026-11-21T08:00Z).",
             valueName: "when"), transform: BeginDate.init(text:))
     var earliest: BeginDate?
 
@@ -117,7 +117,10 @@ struct SubmitCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let message = try submission(now: console.now)
+        // The options are checked before the host is asked.
+        var message = try submission(now: console.now)
+        let identifier = try await client.task(identifier)
+        message.identifier = identifier
         guard wait else {
             let acceptance = try await client.submit(message)
             if console.json {

@@ -20,9 +20,9 @@ struct CancelCommand: HostCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A request (R17), a launch (L42), a transfer (T5) or the identifier of a task.",
+            "A request (R17), a launch (L42), a transfer (T5) or a task, such as cleanup.",
             valueName: "target"))
-    var target: ControlTarget?
+    var target: WrittenTarget?
 
     @Option(help: ArgumentHelp("Cancel all requests and launches with this tag.", valueName: "word"))
     var tag: Tag?
@@ -37,18 +37,30 @@ struct CancelCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        guard let target = target ?? tag.map(ControlTarget.tag) else { return }
-        if case .identifier(let name) = target, let id = TransferID(name.rawValue) {
+        let cancellation: CancellationMessage
+        switch try await named(by: client) {
+        case .some(.transfer(let id)):
             let transfer = try await client.cancel(id)
             if console.json { return try console.print(json: transfer) }
             return try console.line("\(transfer.transfer) is cancelled")
+        case .some(.launch(let id)): cancellation = try await client.cancel(.launch(id))
+        case .some(.request(let id)): cancellation = try await client.cancel(.request(id))
+        case .some(.identifier(let identifier)):
+            cancellation = try await client.cancel(.identifier(identifier))
+        case nil:
+            guard let tag else { return }
+            cancellation = try await client.cancel(.tag(tag))
         }
-        let cancellation = try await client.cancel(target)
         if console.json { return try console.print(json: cancellation) }
         for request in cancellation.requests { try console.line("\(request) is cancelled") }
         for launch in cancellation.launches {
             try console.line("The host asked \(launch) to stop: cancelledByUser")
         }
+    }
+
+    private func named(by client: ControlClient) async throws -> NamedTarget? {
+        guard let target else { return nil }
+        return try await client.living(target)
     }
 }
 
@@ -66,7 +78,7 @@ struct ExpireCommand: HostCommand {
 
     @Argument(
         help: ArgumentHelp("A launch (L42), or the identifier of a task that runs.", valueName: "target"))
-    var target: ControlTarget
+    var target: WrittenTarget
 
     @Option(help: ArgumentHelp("The reason that the handler gets.", valueName: "reason"))
     var reason = Reason.simulated
@@ -82,7 +94,16 @@ struct ExpireCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let expiration = try await client.expire(target, reason: reason)
+        let running: ControlTarget
+        switch try await client.target(target) {
+        case .launch(let id): running = .launch(id)
+        case .identifier(let identifier): running = .identifier(identifier)
+        case .request(let id): running = .request(id)
+        case .transfer(let id):
+            throw ValidationError(
+                "\(id) is a transfer, which has no run time. To end it: bgtask cancel \(id)")
+        }
+        let expiration = try await client.expire(running, reason: reason)
         if console.json { return try console.print(json: expiration) }
         for launch in expiration.launches {
             try console.line("The host asked \(launch) to stop: \(expiration.reason.rawValue)")

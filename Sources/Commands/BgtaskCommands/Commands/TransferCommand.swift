@@ -51,7 +51,7 @@ struct TransferCommand: HostCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Do not begin before this time: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).",
+            "Do not begin before this time: a time from now (30s, 1h30m) or a date ('tomorrow 02:30', 2026-11-21T08:00Z).",
             valueName: "when"), transform: BeginDate.init(text:))
     var earliest: BeginDate?
 

@@ -32,6 +32,6 @@ struct UsedCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let change: BundleChange = foreground ? .foreground(true) : background ? .foreground(false) : .used
-        try console.print(bundle: await client.change(bundle, change))
+        try console.print(bundle: await client.change(client.bundle(bundle), change))
     }
 }

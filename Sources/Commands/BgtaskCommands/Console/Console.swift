@@ -1,4 +1,5 @@
 import ArgumentParser
+import Calendars
 import ControlClient
 import ControlWire
 import LinuxSystem
@@ -22,6 +23,8 @@ struct Console: Sendable {
     let width: Int?
     /// The colours of the text.
     let style: Style
+    /// The zone of the times that people read; UTC if the machine's zone can't be read.
+    let zone: ZoneRules
     private let surroundings = Surroundings.current
 
     init(json: Bool) {
@@ -31,10 +34,14 @@ struct Console: Sendable {
         isLive = isTerminal && !json
         width = isTerminal ? surroundings.width : nil
         style = Style(isColored: isLive && (environment["NO_COLOR"] ?? "").isEmpty)
+        zone = (try? surroundings.zone()) ?? .utc
     }
 
     /// The current time of the wall clock.
     var now: WallTime { surroundings.now() }
+
+    /// The clock of log lines.
+    var logClock: LogClock { LogClock(zone: zone, now: now) }
 
     /// Writes one line.
     func line(_ text: String = "") throws {

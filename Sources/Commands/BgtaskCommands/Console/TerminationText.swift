@@ -7,7 +7,7 @@ struct TerminationText {
     private(set) var lines: [String] = []
     private let style: Style
 
-    init(_ message: TerminationMessage, style: Style) {
+    init(_ message: TerminationMessage, style: Style, clock: LogClock) {
         self.style = style
         addHead(message.launch)
         if let report = message.termination {
@@ -25,7 +25,7 @@ struct TerminationText {
         if !message.lines.isEmpty {
             section("last lines")
             for line in message.lines {
-                lines.append("  " + LogText.line(line, style: style, inLaunch: true, now: line.at.time))
+                lines.append("  " + LogText.line(line, style: style, inLaunch: true, clock: clock))
             }
         }
     }

@@ -233,7 +233,8 @@ struct DevRound {
     private func show(_ line: LogLineMessage) throws {
         guard line.level != .debug || line.source != .host else { return }
         try session.say(
-            LogText.line(line, style: session.console.style, inLaunch: false, now: session.console.now))
+            LogText.line(
+                line, style: session.console.style, inLaunch: false, clock: session.console.logClock))
     }
 
     /// Shows the lines that the host still has and the stream has not delivered.

@@ -1,0 +1,48 @@
+import ControlWire
+import Hummingbird
+import StrictFiles
+import TaskModel
+
+/// The route that finds tasks and bundles by a short form of their identifiers, or by their beginning.
+struct NameRoutes {
+    let host: any HostControl
+
+    func add(to routes: RouteTable) {
+        routes.get("names", query: [.word, .prefix]) { request, _ in
+            let handlers = try await host.handlers()
+            let patterns = handlers.flatMap { $0.manifest.tasks.map(\.pattern) }
+            let bundles = handlers.map(\.manifest.bundle.rawValue)
+            switch (request.query(.word), request.query(.prefix)) {
+            case (let word?, nil):
+                let tasks = patterns.compactMap { pattern in
+                    pattern.isWildcard
+                        ? ShortName.expansion(of: word, by: pattern) : pattern.base.rawValue
+                }
+                return try Response.json(
+                    NamesMessage(tasks: meanings(word, tasks), bundles: meanings(word, bundles)))
+            case (nil, let prefix?):
+                // After a wildcard's beginning, the user must write the rest.
+                let tasks = patterns.map { $0.base.rawValue + ($0.isWildcard ? "." : "") }
+                return try Response.json(
+                    NamesMessage(
+                        tasks: beginning(with: prefix, tasks), bundles: beginning(with: prefix, bundles)))
+            case (nil, nil), (.some, .some):
+                throw ClientText.invalid(
+                    request.subject, "the query must have one of 'word' and 'prefix'",
+                    remedy: "Give one of them")
+            }
+        }
+    }
+
+    private func meanings(_ word: String, _ names: [String]) -> NamesMessage.Meanings {
+        let found = ShortName.meanings(of: word, in: names)
+        return NamesMessage.Meanings(
+            identifiers: Array(found.prefix(NamesMessage.greatestCount)),
+            nearest: found.isEmpty ? Nearest.match(word, in: names) : nil)
+    }
+
+    private func beginning(with prefix: String, _ names: [String]) -> NamesMessage.Meanings {
+        let found = Set(names.filter { $0.hasPrefix(prefix) }).sorted()
+        return NamesMessage.Meanings(identifiers: Array(found.prefix(NamesMessage.greatestCount)))
+    }
+}
