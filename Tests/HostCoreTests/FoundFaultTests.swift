@@ -166,6 +166,28 @@ import Testing
         }
     }
 
+    @Test func `a request whose start a full disk refused waits, in all listings`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        let identifier = try TaskIdentifier("com.example.a.refresh")
+        world.call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
+        try world.takeInput()
+        while !world.inputs.isEmpty { try world.takeInput() }
+        world.commit()
+        while !world.inputs.isEmpty { try world.takeInput() }
+        world.commit(failing: true)
+        while !world.inputs.isEmpty { try world.takeInput() }
+        let request = try #require(world.core.scheduler.pendingRequest(of: identifier))
+        try #require(request.notBefore != nil)
+        let row = world.core.pendingSummaries(after: nil, limit: 10, at: world.now).rows
+            .first { $0.request.id == request.id }
+        #expect(row?.headline.contains("Starts now") == false, "\(row?.headline ?? "")")
+        let pending = world.core.pendingRequest(of: identifier, at: world.now)
+        #expect(pending?.headline == row?.headline)
+        let told = try world.core.explain(identifier, at: world.now)
+        #expect(!told.explanation.mayStart && told.outlook.headline == row?.headline)
+    }
+
     @Test func `a client's request keeps its client while the end of its failed launch is not stored`()
         throws
     {

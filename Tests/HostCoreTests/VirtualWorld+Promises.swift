@@ -58,14 +58,14 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks that two launches of a periodic schedule begin at least two fifths of the period apart: a
-    /// launch that begins at most three fifths of the period late does not move the schedule's next date.
+    /// Checks that two launches of a periodic schedule begin at least 38 % of the period apart: a
+    /// launch that begins at most 62 % of the period late does not move the schedule's next date.
     private func checkPeriod(_ id: RequestID, _ terms: LaunchTerms) throws {
         guard let request = store.request(id)?.request, request.submission.origin == .schedule,
             request.identifier.rawValue.hasSuffix(".hourly"), request.attempt == 1, !terms.isSimulated,
             let (last, changes) = begins[request.identifier], changes == clockChanges
         else { return }
-        if terms.at - last < VirtualManifests.period * 2 / 5 {
+        if terms.at - last < VirtualManifests.period * 38 / 100 {
             throw BrokenPromise(
                 "\(request.identifier) begins again after \((terms.at - last).inSeconds) s, within its period"
             )

@@ -398,7 +398,8 @@ struct VirtualWorld {
                     .dated(identifier, after: after, .next(after + .seconds(3600), text: "soon")))
             }
         case .removeTemporary(let id): directories.remove(id)
-        case .removeCopies, .removeApps, .defineConditions, .watchStorage, .watchFiles, .openMachineAlarm:
+        case .removeCopies, .removeApps, .defineConditions, .watchStorage, .watchHeat, .watchFiles,
+            .openMachineAlarm:
             break
         }
     }

@@ -147,8 +147,8 @@ import Testing
 
     /// The tolerance is 5 min. Otherwise, a task that its budget holds for a quarter of an hour would leave
     /// the wake-ups that it shares with others.
-    @Test func `a launch up to three fifths of its period late keeps the next date, a later one moves it`() {
-        for (late, next) in [(0, 3600), (300, 3600), (1800, 3600), (2160, 3600), (2161, 5761)] {
+    @Test func `a launch up to 62 percent of its period late keeps the next date, a later one moves it`() {
+        for (late, next) in [(0, 3600), (300, 3600), (1800, 3600), (2232, 3600), (2233, 5833)] {
             let rig = SchedulerRig([ScheduleTests.hourly])
             let start = rig.now.wall
             rig.change { $0.lowPowerMode = .known(true) }
@@ -158,6 +158,24 @@ import Testing
             #expect(rig.launched() == ["com.example.a.refresh"])
             #expect(ScheduleTests.runPending(rig))
             #expect(ScheduleTests.storeAsked(rig) == start + .seconds(next), "\(late) s late")
+        }
+    }
+
+    @Test(arguments: [
+        20, 25, 30, 35, 40, 45, 50, 60, 75, 80, 90, 100, 120, 180, 240, 300, 360, 480, 720, 1440,
+    ])
+    func
+        `a launch that a budget held has half a minute for a slot, and keeps or moves its date as without it`(
+            minutes: Int64
+        )
+    {
+        let schedule = Schedule(every: .seconds(minutes * 60), tolerance: .seconds(300))
+        let date = WallTime(sinceEpoch: .seconds(1_800_000_000))
+        for late in stride(from: Int64(0), to: minutes * 60, by: 300) {
+            let bases = [0, 6, 29].map {
+                schedule.base(of: date + .seconds(late + $0), scheduled: date) == date
+            }
+            #expect(Set(bases).count == 1, "\(late) s late")
         }
     }
 }

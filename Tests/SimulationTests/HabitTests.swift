@@ -59,10 +59,8 @@ import Testing
         return host.tally
     }
 
-    /// Of the refreshes that had a use within reach, how many ended in the half hour before a use.
-    ///
-    /// A use is within reach if it came after the window began, and at most half an hour after it ended. The
-    /// first week does not count, because the habits are learnt in it.
+    /// Of the refreshes that had a use within reach, how many ended in the half hour before a use; the same
+    /// as ``Tally/refreshesBeforeUse(within:)``, for one task.
     private static func landed(_ tally: Tally, _ name: String) -> (hits: Int, of: Int) {
         let uses = tally.uses.values.flatMap(\.self).sorted()
         var (hits, all) = (0, 0)
@@ -96,5 +94,28 @@ import Testing
         print("habit \(name): \(hits) of \(all); without weight \(plainHits) of \(plainAll)")
         #expect(all > 100)
         #expect(Double(hits) >= 0.75 * Double(all), "\(hits) of \(all)")
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `the simulated users with habits find three of four refreshes fresh, others do not`(seed: UInt64)
+        throws
+    {
+        var learnt = Fleet(kinds: DeviceKind.allCases, manifests: [try Self.reader()], seed: seed)
+        (learnt.days, learnt.hasHabits) = (Self.days, true)
+        var inert = learnt
+        inert.settings.weights.usage = 0
+        func landed(_ fleet: Fleet) -> RunSummary {
+            RunSummary(
+                DeviceKind.allCases.indices.map {
+                    fleet.run(device: $0, detail: .launches, findDate: { _, _, _ in nil })
+                })
+        }
+        let (with, without) = (landed(learnt), landed(inert))
+        print(
+            "habits \(seed): \(with.refreshesBeforeUse) of \(with.choosingRefreshes), without weight "
+                + "\(without.refreshesBeforeUse) of \(without.choosingRefreshes)")
+        #expect(with.choosingRefreshes > 100)
+        #expect(with.refreshesBeforeUse * 4 >= with.choosingRefreshes * 3)
+        #expect(without.refreshesBeforeUse * 4 < without.choosingRefreshes * 3)
     }
 }

@@ -555,6 +555,33 @@ import Testing
         #expect(segment.problems.first?.finding.contains("can't be those of an event") == true)
     }
 
+    @Test func `a line with clocks in the far future costs no line after it`() throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = try Self.hostile("none", "none", to: folder)
+        let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
+        var entries = try RecordedSegment(reading: path).entries
+        for index in [2, 6] { entries[index].at = entries[index].at.advanced(by: .seconds(86_400)) }
+        var bytes = Array(lines[0]) + [UInt8(ascii: "\n")]
+        for (index, entry) in entries.enumerated() {
+            bytes += LineSeal.close([UInt8](try JSONEncoder().encode(entry)), number: Int64(index + 1))
+        }
+        try Data(bytes).write(to: URL(filePath: path))
+        let segment = try RecordedSegment(reading: path)
+        #expect(segment.problems.map(\.subject) == [path + ":4", path + ":8"])
+        #expect(segment.entries.count == entries.count - 2 && segment.firstGap == 2)
+    }
+
+    @Test func `a segment whose start is damaged is replayed all the same`() throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = try Self.hostile("\"started\"", "\"stopped\"", to: folder)
+        let segment = try RecordedSegment(reading: path)
+        #expect(segment.problems.count == 1)
+        #expect(ExactReplay([segment]).tally.launches.count == 1)
+        #expect(RecordedWorld([segment]).run()?.launches.count == 1)
+    }
+
     @Test func `a wall clock that was set back does not end a replay`() throws {
         let folder = Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }

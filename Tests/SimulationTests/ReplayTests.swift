@@ -235,4 +235,23 @@ import Testing
         #expect(gaps.count == naps)
         #expect(gaps.allSatisfy { $1.at.boot - $0.at.boot > .seconds(60) })
     }
+
+    @Test func `a damaged line costs a replay at most the launch that it names`() throws {
+        let (segment, tally) = Self.recording()
+        let started = try #require(segment.entries.firstIndex { $0.event == .started })
+        var numbers = SeededNumbers(seed: 3, part: 1)
+        let whole = ExactReplay([segment]).tally
+        #expect(whole.launches.count == tally.launches.count)
+        for _ in 0..<24 {
+            let index = Int.random(in: (started + 1)..<segment.entries.count, using: &numbers)
+            var entries = segment.entries
+            let lost = entries.remove(at: index)
+            let replay = ExactReplay([RecordedSegment(path: "memory", entries: entries, firstGap: index)])
+            #expect(replay.differences.isEmpty, "\(lost): \(replay.differences.prefix(2))")
+            let count = replay.tally.launches.count
+            #expect((whole.launches.count - 1...whole.launches.count).contains(count), "\(lost)")
+            // A launch whose end is lost must not keep the machine awake for ever.
+            #expect(replay.tally.wakeUps * 10 >= whole.wakeUps * 9, "\(lost): \(replay.tally.wakeUps)")
+        }
+    }
 }

@@ -235,6 +235,26 @@ import Testing
         #expect(sensor.nextLook(after: moments.now()) == moments.now().boot + .seconds(10))
     }
 
+    // Not every driver of a thermal zone reports that a trip point was crossed.
+    @Test func `a cool machine is looked at while a launch is under way, and not while none is`() throws {
+        let sysfs = try FakeSysfs()
+        try sysfs.add("thermal_zone0", in: "thermal", Self.zone(40_000))
+        let sensor = ThermalSensor(root: sysfs.root, hearsKernel: true)
+        let sensors = ConditionSensors(mode: .system, sensors: [sensor], moments: moments, thermal: sensor)
+        #expect(sensors.snapshot().thermal == .known(.nominal))
+        #expect(sensor.nextLook(after: moments.now()) == nil)
+        try sysfs.add("thermal_zone0", in: "thermal", Self.zone(86_000))
+        moments.advance(by: .seconds(59))
+        sensors.watchHeat(true)
+        #expect(sensors.snapshot().thermal == .known(.nominal), "the last look is less than a minute old")
+        #expect(sensor.nextLook(after: moments.now()) == moments.now().boot + .seconds(60))
+        sensors.watchHeat(false)
+        #expect(sensor.nextLook(after: moments.now()) == nil)
+        moments.advance(by: .seconds(1))
+        sensors.watchHeat(true)
+        #expect(sensors.snapshot().thermal == .known(.serious))
+    }
+
     static func zone(_ temperature: Int) -> [String: String] {
         [
             "type": "x86_pkg_temp", "temp": "\(temperature)",

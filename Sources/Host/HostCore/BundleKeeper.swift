@@ -3,8 +3,9 @@ import TaskModel
 /// Collects changes of bundle states until they are written to the store.
 ///
 /// Each launch changes its bundle's state twice, and these changes may be lost in a crash. They are written
-/// together with the next other write, but at most ``patience`` later. A change by a user is written at once,
-/// and the user gets the answer when the change is durable.
+/// together with the next other write, but at most ``patience`` later. If no launch is under way, they are
+/// written at once, so that the host need not wake for them. A change by a user is written at once, too, and
+/// the user gets the answer when the change is durable.
 struct BundleKeeper: Sendable {
     /// The longest time that a change waits for another write, to share its commit: 5 s.
     ///
@@ -20,12 +21,20 @@ struct BundleKeeper: Sendable {
     /// When the unsaved states must be written, on CLOCK_BOOTTIME; `nil` if there are none.
     private(set) var due: Duration?
 
+    /// Whether there are changes that the store has not refused yet.
+    private(set) var hasNews = false
+
     /// Whether a caller waits for a change that was not written yet.
     var isUrgent: Bool { callers.keys.contains { unsaved[$0] != nil } }
 
-    /// Adds the new state of a bundle; `boot` is the present time on CLOCK_BOOTTIME.
-    mutating func keep(_ state: BundleState, of bundle: BundleIdentifier, at boot: Duration) {
+    /// Adds the state of a bundle; `boot` is the present time on CLOCK_BOOTTIME.
+    ///
+    /// `isNew` is false if the store refused the state.
+    mutating func keep(
+        _ state: BundleState, of bundle: BundleIdentifier, isNew: Bool = true, at boot: Duration
+    ) {
         unsaved[bundle] = state
+        if isNew { hasNews = true }
         if due == nil { due = boot + Self.patience }
     }
 
@@ -40,6 +49,7 @@ struct BundleKeeper: Sendable {
         for (bundle, _) in taken { writing[bundle, default: 0] += 1 }
         unsaved = [:]
         due = nil
+        hasNews = false
         return taken
     }
 

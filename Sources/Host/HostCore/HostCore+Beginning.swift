@@ -74,8 +74,11 @@ extension HostCore {
             if request.after == nil { _ = scheduler.handle(.submitted(request), at: now) }
         }
         emit(.recordPending(beginning.recovery.pending.filter { $0.after == nil }))
+        let plans = Dictionary(schedules.map { ($0.identifier, $0.schedule) }) { first, _ in first }
         for (identifier, time) in beginning.recovery.lastLaunches.sorted(by: { $0.key < $1.key }) {
-            feed(.lastLaunched(identifier, time))
+            let date = beginning.recovery.lastDates[identifier]
+            let base = plans[identifier]?.base(of: time, scheduled: date) ?? time
+            feed(.lastLaunched(identifier, base))
         }
         drainEvents()
     }

@@ -44,10 +44,20 @@ extension HostCore {
     private func pendingRequest(
         _ request: TaskRequest, _ foresight: inout Foresight, at now: Moment
     ) -> PendingRequest {
-        PendingRequest(
+        let request = judged(request)
+        return PendingRequest(
             request: request, verdicts: explain(request, at: now).verdicts,
             headline: request.headlineOfOther ?? foresight.headline(of: request),
             waited: scheduler.waited(request, at: now))
+    }
+
+    /// A pending request as the scheduler judges it: after a start that the store refused, as on a full disk,
+    /// it waits some seconds for the next one.
+    private func judged(_ request: TaskRequest) -> TaskRequest {
+        guard let known = scheduler.pendingRequest(of: request.identifier), known.id == request.id else {
+            return request
+        }
+        return known
     }
 
     /// What a request waits for, in one sentence, and what would let it start.
@@ -70,7 +80,7 @@ extension HostCore {
         of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
     ) -> PendingSummary {
         guard let wait = request.waitForOther else {
-            return scheduler.summary(of: request, &foresight, at: now)
+            return scheduler.summary(of: judged(request), &foresight, at: now)
         }
         return PendingSummary(
             request: request, reason: wait, otherReasons: explain(request, at: now).vetoes.count - 1,

@@ -57,12 +57,13 @@ extension HostCore {
 
     // MARK: Bundles
 
-    /// Writes the changed states of bundles, if a caller waits for one or the present input leads to another
-    /// write.
+    /// Writes the changed states of bundles, if a caller waits for one, the present input leads to another
+    /// write, or no launch is under way.
     ///
     /// Then it answers the callers whose changes are durable.
     mutating func saveBundles() {
-        if hasStored || bundles.isUrgent { writeBundles() }
+        let isIdle = launches.isEmpty && bundles.hasNews && phase == .serving
+        if hasStored || bundles.isUrgent || isIdle { writeBundles() }
         for (bundle, call) in bundles.takeSettled() {
             answer(call, .bundle(facts(of: bundle, at: now)))
         }
@@ -84,7 +85,7 @@ extension HostCore {
         }
         // Keeps the newest state instead of the one that failed, because a newer one may be on its way
         // already.
-        bundles.keep(scheduler.bundleState(bundle), of: bundle, at: now.boot)
+        bundles.keep(scheduler.bundleState(bundle), of: bundle, isNew: false, at: now.boot)
         // Logs once for each outage, because the state is written again with every other write.
         if unstoredBundles.insert(bundle).inserted {
             log(.error, "the new state of \(bundle) could not be stored yet: \(refusal)")

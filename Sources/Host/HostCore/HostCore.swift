@@ -123,6 +123,8 @@ public struct HostCore: Sendable {
     private(set) var hasStored = false
     private var wake = Wake()
     private var armed = Wake()
+    /// Whether the temperature is watched, because a launch is under way.
+    private var watchesHeat = false
     private var mustArm = false
     /// The time of the present input.
     var now = Moment(boot: .zero, monotonic: .zero, wall: WallTime(milliseconds: 0))
@@ -146,6 +148,7 @@ public struct HostCore: Sendable {
         runTransfers()
         publishVetoes()
         saveBundles()
+        watchHeat()
         finishIfDrained()
         endIfClosed()
         arm()
@@ -271,6 +274,13 @@ public struct HostCore: Sendable {
 
     /// Sends all alarms again, because the machine's alarm has just been opened.
     mutating func rearm() { mustArm = true }
+
+    /// Lets the temperature be watched while a launch is under way.
+    private mutating func watchHeat() {
+        guard watchesHeat == launches.isEmpty else { return }
+        watchesHeat = !launches.isEmpty
+        emit(.work(.watchHeat(watchesHeat)))
+    }
 
     /// Sets the next alarm: the earliest of the scheduler's and the core's.
     private mutating func arm() {

@@ -98,6 +98,9 @@ public enum HostWork: Sendable {
     case defineConditions([CustomCondition])
     /// Read the free space again and again, because tasks need it, or do not.
     case watchStorage(Bool)
+    /// Whether a launch is under way, so that the temperature is read now and then, also while the machine is
+    /// cool.
+    case watchHeat(Bool)
     /// Watch these files instead of the earlier ones; answered by ``HostInput/filesChanged(_:)`` at each
     /// change.
     case watchFiles(Set<String>)

@@ -126,7 +126,7 @@ public struct MemoryStore: Equatable, Sendable {
         recovery.pending = pendingRequests
         for identifier in terms.scheduled {
             let newest = launches(identifier: identifier, limit: 1, before: nil).first
-            recovery.lastLaunches[identifier] = newest?.startedAt
+            recovery.note(last: newest, of: identifier, newest.flatMap { requests[$0.request]?.request })
         }
         recovery.facts = facts
         return recovery

@@ -71,6 +71,12 @@ public struct RecordedSegment: Sendable {
     public private(set) var isCut: Bool
     /// The damaged lines, which were left out, and the gaps in the numbers of events.
     public private(set) var problems: [RecordingError] = []
+    /// The index of the first entry before which a line is damaged or missing; `nil` if none is.
+    public private(set) var firstGap: Int?
+    /// The place of the last entry, for problems.
+    private var lastPlace = ""
+    /// A line whose clocks do not agree with the last entry; the next line decides which of the two is wrong.
+    private var doubtful: (entry: RecordedEntry, place: String)?
     /// The number of the last event; `nil` in format 1.
     private(set) var last: Int64?
 
@@ -78,9 +84,10 @@ public struct RecordedSegment: Sendable {
     public var launchCount: Int { entries.count(where: \.isLaunch) }
 
     /// Creates a segment from lines that are not in a file.
-    public init(path: String, entries: [RecordedEntry]) {
+    public init(path: String, entries: [RecordedEntry], firstGap: Int? = nil) {
         self.path = path
         self.entries = entries
+        self.firstGap = firstGap
         header = Header(isContinued: false)
         isCut = false
     }
@@ -127,9 +134,24 @@ public struct RecordedSegment: Sendable {
             do throws(RecordingError) {
                 try add(line, "\(path):\(index + 1)")
             } catch {
-                problems.append(error)
+                note(error)
             }
         }
+        if let doubtful { note(Self.wrongClocks(doubtful.place)) }
+        replaceMissingStart()
+    }
+
+    private mutating func note(_ problem: RecordingError) {
+        problems.append(problem)
+        firstGap = firstGap ?? entries.count
+    }
+
+    /// Adds the event `started` if its line is damaged; without it, nothing of the segment could be replayed.
+    private mutating func replaceMissingStart() {
+        guard header.hasRecap, firstGap != nil, !entries.contains(where: { $0.event == .started }),
+            let index = entries.firstIndex(where: { !$0.isOfRecap }), index > 0
+        else { return }
+        entries.insert(RecordedEntry(at: entries[index - 1].at, .event(.started)), at: index)
     }
 
     private mutating func add(_ line: ArraySlice<UInt8>, _ place: String) throws(RecordingError) {
@@ -149,12 +171,41 @@ public struct RecordedSegment: Sendable {
                 subject: place, finding: "the progress changed after the event that reports it",
                 remedy: "The line is left out. Only trust a recording whose origin you know")
         }
-        if let before = entries.last?.at, !entry.at.canFollow(before) {
-            throw RecordingError(
-                subject: place, finding: "its clocks can't be those of an event after the line before it",
-                remedy: "The line is left out. Only trust a recording whose origin you know")
+        try settleClocks(of: entry, place)
+    }
+
+    /// Adds an entry, unless its clocks or those of the entry before it are wrong.
+    ///
+    /// Of two lines that do not agree, the one that the line after them does not agree with either is left
+    /// out. Otherwise, one line with a date in the future would cost all lines after it.
+    private mutating func settleClocks(of entry: RecordedEntry, _ place: String) throws(RecordingError) {
+        func append() {
+            entries.append(entry)
+            lastPlace = place
         }
-        entries.append(entry)
+        guard let before = entries.last else { return append() }
+        if let other = doubtful {
+            doubtful = nil
+            if !entry.at.canFollow(before.at), entry.at.canFollow(other.entry.at) {
+                let wrong = Self.wrongClocks(lastPlace)
+                entries.removeLast()
+                note(wrong)
+                entries.append(other.entry)
+                return append()
+            }
+            note(Self.wrongClocks(other.place))
+        }
+        if entry.at.canFollow(before.at) { return append() }
+        if let earlier = entries.dropLast().last, !entry.at.canFollow(earlier.at) {
+            throw Self.wrongClocks(place)
+        }
+        doubtful = (entry, place)
+    }
+
+    private static func wrongClocks(_ place: String) -> RecordingError {
+        RecordingError(
+            subject: place, finding: "its clocks can't be those of an event between the lines beside it",
+            remedy: "The line is left out. Only trust a recording whose origin you know")
     }
 
     private static func checkNumbers(
@@ -169,13 +220,15 @@ public struct RecordedSegment: Sendable {
     private mutating func noteNumber(_ number: Int64, _ place: String) {
         if let last, number > last + 1 {
             let count = number - last - 1
-            problems.append(
+            note(
                 RecordingError(
                     subject: place,
                     finding: count == 1
                         ? "1 event before this line is missing"
                         : "\(count) events before this line are missing",
-                    remedy: "From here on, a replay may decide differently from the host"))
+                    remedy:
+                        "Up to the next segment, a replay takes the recorded launches, and does not compare them"
+                ))
         }
         last = number
     }
@@ -183,6 +236,7 @@ public struct RecordedSegment: Sendable {
     /// Adds the lines of the file after this one.
     mutating func join(_ next: RecordedSegment) {
         if let first = next.header.first { noteNumber(first, "\(next.path):1") }
+        firstGap = firstGap ?? next.firstGap.map { $0 + entries.count }
         entries += next.entries
         problems += next.problems
         last = next.last ?? last
@@ -201,6 +255,19 @@ public struct RecordedSegment: Sendable {
                 remedy:
                     "Give the path of a host's recording, or of a file in it, and use the same version of bgtask"
             )
+        }
+    }
+}
+
+extension RecordedEntry {
+    /// Whether the recap at the beginning of a segment can contain the event before `started`.
+    fileprivate var isOfRecap: Bool {
+        switch event {
+        case .settingsChanged, .localTimeChanged, .handlersChanged, .conditionsChanged, .outlookChanged,
+            .localTimeChanges, .pressureBegan, .pauseChanged, .preparingForSleep, .foregroundChanged,
+            .bundleRestored, .lastLaunched, .submitted:
+            true
+        default: false
         }
     }
 }

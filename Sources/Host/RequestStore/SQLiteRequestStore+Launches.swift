@@ -135,8 +135,9 @@ extension SQLiteRequestStore {
             }
             recovery.pending = try Self.pendingRequests(in: db)
             for identifier in terms.scheduled {
-                recovery.lastLaunches[identifier] = try Self.launches(of: identifier, limit: 1, in: db).first?
-                    .startedAt
+                let launch = try Self.launches(of: identifier, limit: 1, in: db).first
+                let request = try launch.map { try RequestRow.one(id: $0.request, in: db).request }
+                recovery.note(last: launch, of: identifier, request)
             }
             recovery.facts = try Self.facts(in: db)
             return recovery

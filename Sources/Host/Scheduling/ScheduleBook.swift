@@ -4,8 +4,8 @@ import TaskModel
 ///
 /// For each schedule, one request is pending at a time. Its date is one period after the date of the last
 /// launch, or the calendar's next date after it. The date of a launch is that of its request if the schedule
-/// made the request and the launch began at most three fifths of a period late; otherwise it is when the
-/// launch began.
+/// made the request and the launch began at most 62 % of a period late; otherwise it is when the launch
+/// began.
 /// If the date is in the past, the request is due now, so any number of missed periods give one launch. Only
 /// the last launch determines the date, so a restart of the host neither repeats nor omits a launch. An event
 /// of the schedule makes the request due immediately, until a launch begins after the event.
@@ -67,17 +67,11 @@ struct ScheduleBook: Sendable {
     /// Records that a launch of an identifier began; `scheduled` is the date of its request if the schedule
     /// made it.
     ///
-    /// A launch that is late by at most three fifths of its period counts from its date, so that late
-    /// launches do not make the period longer, and the task keeps its common wake-ups with others (decisions
-    /// 53 and 68). After a later launch, the period begins again.
+    /// The next period counts from ``Schedule/base(of:scheduled:)``.
     mutating func began(_ identifier: TaskIdentifier, at time: WallTime, scheduled: WallTime? = nil) {
-        lastBegin[identifier] = time
         triggered.remove(identifier)
         calendar.forget(identifier)
-        guard let scheduled, scheduled <= time, let schedule = plans[identifier]?.schedule,
-            let period = schedule.every, time - scheduled <= period * 3 / 5
-        else { return }
-        lastBegin[identifier] = scheduled
+        lastBegin[identifier] = plans[identifier]?.schedule.base(of: time, scheduled: scheduled) ?? time
     }
 
     /// Records that an identifier's request was cancelled, so that its date is not used again.

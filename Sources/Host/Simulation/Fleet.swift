@@ -10,6 +10,9 @@ public struct Fleet: Sendable {
     public var devices = 1
     /// The number of days that are simulated for each device.
     public var days = 1
+    /// Whether each device's user uses the bundles at the same times each day; otherwise, the times are
+    /// random.
+    public var hasHabits = false
     /// The seed of all random numbers.
     public var seed: UInt64
     /// The settings of each device's scheduler.
@@ -43,7 +46,8 @@ public struct Fleet: Sendable {
         let kind = kinds[device % kinds.count]
         let (worldSeed, launchSeed) = (numbers.next(), numbers.next())
         let world = DeviceDays(
-            kind, days: days, numbers: SeededNumbers(seed: worldSeed), manifests: manifests)
+            kind, days: days, numbers: SeededNumbers(seed: worldSeed), hasHabits: hasHabits,
+            manifests: manifests)
         let now = Moment(boot: .zero, monotonic: .zero, wall: Self.start)
         var host = VirtualHost(
             at: now, model: TypicalLaunches(seed: launchSeed), detail: detail, findDate: findDate)

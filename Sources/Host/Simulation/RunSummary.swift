@@ -41,12 +41,19 @@ public struct RunSummary: Equatable, Sendable {
     /// The fewest of these wake-ups with which all launches could have begun in their windows, beside the
     /// other events of the same run.
     public private(set) var leastWakeUps = 0
+    /// The number of wake-ups of an idle host that came for a better moment than the end of a window.
+    public private(set) var chosenWakeUps = 0
     /// The number of events that the scheduler got.
     public private(set) var events = 0
     /// The number of uses of bundles that refresh, after the first seven days.
     public private(set) var uses = 0
     /// The number of these uses before which a refresh ended, at most ``freshness`` earlier.
     public private(set) var freshUses = 0
+    /// The number of refreshes that could choose their moment and had a use within reach; see
+    /// ``Tally/refreshesBeforeUse(within:)``.
+    public private(set) var choosingRefreshes = 0
+    /// The number of these refreshes that ended at most ``freshness`` before a use.
+    public private(set) var refreshesBeforeUse = 0
     /// How long a refresh counts as fresh: 30 min.
     public static let freshness = Duration.seconds(1800)
 
@@ -62,9 +69,13 @@ public struct RunSummary: Equatable, Sendable {
         alarms += tally.alarms
         wakeUps += tally.wakeUps
         leastWakeUps += tally.leastWakeUps
+        chosenWakeUps += tally.chosenWakeUps
         events += tally.events
         let fresh = tally.freshUses(within: Self.freshness)
         (uses, freshUses) = (uses + fresh.of, freshUses + fresh.fresh)
+        let before = tally.refreshesBeforeUse(within: Self.freshness)
+        choosingRefreshes += before.of
+        refreshesBeforeUse += before.landed
         for launch in tally.launches {
             identifiers[launch.identifier, default: Identifier()].add(launch)
         }

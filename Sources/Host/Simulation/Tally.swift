@@ -42,7 +42,26 @@ public struct Tally: Equatable, Sendable {
         public var cpu = Duration.zero
         /// The bundle, if the launch is a refresh; `nil` for other kinds.
         public var refreshes: BundleIdentifier?
+        /// The latest of the dates from which ``waited`` counts.
+        var earliest = WallTime(sinceEpoch: .zero)
+        /// Whether the scheduler chose the moment of the launch: its request was deferrable, and no user
+        /// started it.
+        var isDeferrable = false
 
+        /// The time in which a wake-up could begin the launch; `nil` if it needed none of its own, because
+        /// its request was not deferrable.
+        ///
+        /// A launch that began after its window was held by something, and the host gives such a request as
+        /// much time again from when it is not held any more. A further attempt has no window of its own: it
+        /// begins as soon as it may.
+        var span: ClosedRange<WallTime>? {
+            if attempt > 1 || window == nil { return isDeferrable ? earliest...max(earliest, start) : nil }
+            return window.map {
+                let time = $0.wake - $0.ripe
+                if start <= $0.due { return min($0.ripe, start)...$0.due }
+                return max($0.ripe, start + (.zero - time))...start
+            }
+        }
         /// Whether the launch began after the window of its request.
         public var isLate: Bool { window.map { start > $0.due } ?? false }
     }
@@ -59,6 +78,9 @@ public struct Tally: Equatable, Sendable {
     /// The number of these events while no launch was under way, so that the machine was awake for them
     /// alone.
     public private(set) var wakeUps = 0
+    /// The number of ``wakeUps`` that came for a better moment: before the host would have had to wake for
+    /// any request that began then.
+    public private(set) var chosenWakeUps = 0
     /// The number of events that the scheduler got.
     public private(set) var events = 0
     /// The number of refused submissions, by identifier.
@@ -76,6 +98,8 @@ public struct Tally: Equatable, Sendable {
     /// Why each pending request waits at present, and since when.
     private var waiting: [RequestID: (identifier: TaskIdentifier, factor: String, since: WallTime)] = [:]
     private var requests: [RequestID: TaskRequest] = [:]
+    /// The newest wake-up of an idle host, and whether all launches that began then were early.
+    private var wakeUp: (at: WallTime, isChosen: Bool?)?
     private var settings = SchedulerSettings()
     /// All events but wake-ups of an idle host, records of starts, and requests that the host or a handler
     /// made.
@@ -114,7 +138,10 @@ public struct Tally: Equatable, Sendable {
         switch event {
         case .timePassed:
             alarms += 1
-            if open.isEmpty { wakeUps += 1 }
+            if open.isEmpty {
+                wakeUps += 1
+                wakeUp = (now.wall, nil)
+            }
         case .settingsChanged(let settings): self.settings = settings
         case .used(let bundle), .foregroundChanged(let bundle, true):
             uses[bundle, default: []].append(now.wall)
@@ -151,10 +178,25 @@ public struct Tally: Equatable, Sendable {
             identifier: request.identifier, request: request.id, id: id, attempt: request.attempt,
             start: time, waited: max(.zero, time - earliest))
         if request.kind == .appRefresh { launch.refreshes = request.bundle }
-        if request.isDiscretionary, request.attempt == 1, request.submission.origin != .simulated {
+        launch.earliest = min(earliest, time)
+        launch.isDeferrable = request.isDiscretionary && request.submission.origin != .simulated
+        if launch.isDeferrable, request.attempt == 1 {
             launch.window = LaunchWindow(request, settings)
         }
+        noteWakeUp(of: launch)
         launches.append(launch)
+    }
+
+    /// Counts a wake-up of an idle host as chosen if all launches that it began are early.
+    private mutating func noteWakeUp(of launch: Launch) {
+        guard launch.isDeferrable, let wakeUp, wakeUp.at == launch.start else { return }
+        let isEarly = launch.window.map { launch.start < $0.wake } ?? false
+        switch wakeUp.isChosen {
+        case nil where isEarly: chosenWakeUps += 1
+        case true? where !isEarly: chosenWakeUps -= 1
+        default: break
+        }
+        self.wakeUp?.isChosen = (wakeUp.isChosen ?? true) && isEarly
     }
 
     private mutating func close(_ id: LaunchID, _ ending: LaunchEnding, at time: WallTime) {
@@ -187,6 +229,26 @@ public struct Tally: Equatable, Sendable {
         return (fresh, all)
     }
 
+    /// How many refreshes ended within this time before a use of their bundle, and how many could have.
+    ///
+    /// The latter are the refreshes whose windows are at least as long, so that they can choose, and that had
+    /// a use within reach: after the beginning of the window, and at most this time after its end. The first
+    /// seven days do not count, because the habits are learnt in them.
+    public func refreshesBeforeUse(within limit: Duration) -> (landed: Int, of: Int) {
+        guard let first = launches.first?.start else { return (0, 0) }
+        let learnt = first + .seconds(7 * 86_400)
+        var (landed, all) = (0, 0)
+        for launch in launches where launch.start >= learnt {
+            guard let bundle = launch.refreshes, let window = launch.window, let end = launch.end,
+                window.due - window.ripe >= limit, let times = uses[bundle],
+                times.contains(where: { $0 >= window.ripe && $0 <= window.due + limit })
+            else { continue }
+            all += 1
+            if times.contains(where: { $0 >= end && $0 - end <= limit }) { landed += 1 }
+        }
+        return (landed, all)
+    }
+
     /// Notes the time of an event that can start requests, and for which the host need not wake.
     private mutating func noteFreeTime(_ event: SchedulerEvent, at time: WallTime) {
         guard let source = source(of: event) else { return }
@@ -203,8 +265,10 @@ public struct Tally: Equatable, Sendable {
     private func source(of event: SchedulerEvent) -> Int? {
         switch event {
         case .timePassed: open.values.min()
-        // It follows from the start itself.
-        case .launchStarted, .launchNotStarted: nil
+        // They follow from the start itself, or from the event that the host got at the same time.
+        case .launchStarted, .launchNotStarted, .outlookChanged, .localTimeChanged, .localTimeChanges,
+            .scheduleDated, .scheduleNotStored, .pressureBegan:
+            nil
         case .launchReady(let id), .progressed(let id, _, _), .launchActive(let id), .cpuMeasured(let id, _),
             .launchExpiring(let id), .launchEnded(let id, _, _):
             open[id] ?? -1
@@ -230,9 +294,7 @@ public struct Tally: Equatable, Sendable {
         var last: WallTime?
         var count = 0
         let windows = launches.enumerated().compactMap { index, launch in
-            launch.window.map {
-                (index: index, ripe: min($0.ripe, launch.start), end: max($0.due, launch.start))
-            }
+            launch.span.map { (index: index, ripe: $0.lowerBound, end: $0.upperBound) }
         }
         for window in windows.sorted(by: { $0.end < $1.end }) where last.map({ $0 < window.ripe }) ?? true {
             let inWindow = free[free.partition { $0.time >= window.ripe }...].prefix { $0.time <= window.end }

@@ -300,7 +300,8 @@ public struct VirtualHost {
             inputs.append(
                 .dated(identifier, after: after, date.map { .next($0, text: "") } ?? .never))
         case .openMachineAlarm: inputs.append(.machineAlarm(.ready))
-        case .removeTemporary, .removeCopies, .removeApps, .defineConditions, .watchStorage, .watchFiles:
+        case .removeTemporary, .removeCopies, .removeApps, .defineConditions, .watchStorage, .watchHeat,
+            .watchFiles:
             return
         }
     }

@@ -32,6 +32,7 @@ public final class ConditionSensors: Sendable {
     private let alarm: WakeTimer?
     private let sleep: SleepInhibitor?
     private let storage: StorageSensor?
+    private let thermal: ThermalSensor?
     private let sleepListeners = Mutex(SleepListeners())
     private let bus: Mutex<SystemBus?>
     private let watches = Mutex<[Int: any SensorWatch]>([:])
@@ -63,13 +64,14 @@ public final class ConditionSensors: Sendable {
         self.init(
             mode: mode, sensors: machine.sensors + [storage].compactMap(\.self), moments: moments,
             dwell: Self.dwell, alarm: try? WakeTimer(), storage: storage,
-            sleep: machine.sleep, bus: machine.joinBus(busAddress ?? BusAddress.system), onProblem: onProblem)
+            thermal: machine.thermal, sleep: machine.sleep,
+            bus: machine.joinBus(busAddress ?? BusAddress.system), onProblem: onProblem)
     }
 
     init(
         mode: Mode, sensors: [any Sensor], moments: any MomentSource, dwell: Duration = .zero,
-        alarm: WakeTimer? = nil, storage: StorageSensor? = nil, sleep: SleepInhibitor? = nil,
-        bus: SystemBus? = nil,
+        alarm: WakeTimer? = nil, storage: StorageSensor? = nil, thermal: ThermalSensor? = nil,
+        sleep: SleepInhibitor? = nil, bus: SystemBus? = nil,
         onProblem: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.mode = mode
@@ -79,6 +81,7 @@ public final class ConditionSensors: Sendable {
         self.alarm = alarm
         self.sleep = sleep
         self.storage = storage
+        self.thermal = thermal
         self.bus = Mutex(bus)
         state = Mutex(ConditionState(mode: mode, sensors: sensors, at: moments.now().wall))
         let numbers = state.withLock { $0.sensorNumbers }
@@ -148,12 +151,31 @@ public final class ConditionSensors: Sendable {
         lookAtStorage(dwell: .zero)
     }
 
+    /// Reads the temperature now and then from now on, because a launch is under way; or, with `false`, only
+    /// when the kernel reports a change or the machine is warm.
+    ///
+    /// The first call reads the temperature at once, unless that was done less than a minute ago.
+    public func watchHeat(_ isBusy: Bool) {
+        guard let thermal else { return }
+        let now = moments.now()
+        let isDue = thermal.setBusy(isBusy, at: now)
+        for number in sensorNumbers(of: .thermal) {
+            if isDue {
+                look(number, dwell: dwell)
+            } else {
+                state.withLock { $0.planLook(of: number, at: thermal.nextLook(after: now)) }
+            }
+        }
+        rearm()
+    }
+
     private func lookAtStorage(dwell: Duration) {
         guard storage != nil else { return }
-        let numbers = state.withLock { state in
-            state.sensorNumbers.filter { state[$0]?.sensor.key == .storage }
-        }
-        for number in numbers { look(number, dwell: dwell) }
+        for number in sensorNumbers(of: .storage) { look(number, dwell: dwell) }
+    }
+
+    private func sensorNumbers(of key: ConditionKey) -> [Int] {
+        state.withLock { state in state.sensorNumbers.filter { state[$0]?.sensor.key == key } }
     }
 
     /// Simulates some conditions; the others keep their values.

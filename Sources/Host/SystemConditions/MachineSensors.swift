@@ -8,6 +8,7 @@ struct MachineSensors {
 
     let sensors: [any Sensor]
     let sleep: SleepInhibitor
+    let thermal: ThermalSensor
     private let clients: [any BusClient]
 
     /// Creates the sensors; none is read yet.
@@ -20,12 +21,13 @@ struct MachineSensors {
         let networkManager = BusSensor(NetworkManagerSource())
         let logind = BusSensor(LogindSource())
         sleep = SleepInhibitor()
+        thermal = ThermalSensor(root: sysfsRoot)
         clients = [upower, profiles, formerProfiles, networkManager, logind, sleep]
         // Several sources of one condition are in order of preference: the first one that answers counts.
         sensors = [
             upower, PowerSupplySensor(root: sysfsRoot), profiles, formerProfiles, networkManager,
             RouteSensor(),
-            ThermalSensor(root: sysfsRoot), logind, PressureSensor(), RenderNodeSensor(root: sysfsRoot),
+            thermal, logind, PressureSensor(), RenderNodeSensor(root: sysfsRoot),
         ]
     }
 

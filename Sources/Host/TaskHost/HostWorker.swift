@@ -85,7 +85,8 @@ final class HostWorker: Sendable {
                 return tickets.count == 1
             }
             if isFirst { reading.async { self.scan() } }
-        case .removeCopies, .defineConditions, .watchStorage: reading.async { self.perform(work) }
+        case .removeCopies, .defineConditions, .watchStorage, .watchHeat:
+            reading.async { self.perform(work) }
         case .removeTemporary: removing.async { self.perform(work) }
         case .checkPayload, .prepare, .removeApps, .findDate, .watchFiles, .openMachineAlarm:
             launching.async { self.perform(work) }
@@ -169,6 +170,8 @@ final class HostWorker: Sendable {
             inbox.put(.conditions(sensors.snapshot()))
         case .watchStorage(let isNeeded):
             sensors.watchStorage(isNeeded)
+        case .watchHeat(let isBusy):
+            sensors.watchHeat(isBusy)
             inbox.put(.conditions(sensors.snapshot()))
         case .watchFiles(let paths): watch(paths)
         case .openMachineAlarm: inbox.put(.machineAlarm(openMachineAlarm()))

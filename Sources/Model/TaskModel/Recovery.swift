@@ -71,9 +71,21 @@ public struct Recovery: Equatable, Sendable {
     public var pending: [TaskRequest] = []
     /// The start of the newest launch of each identifier in ``RecoveryTerms/scheduled``.
     public var lastLaunches: [TaskIdentifier: WallTime] = [:]
+    /// The date of the request of each launch in ``lastLaunches`` that was the first attempt of a request of
+    /// the schedule.
+    public var lastDates: [TaskIdentifier: WallTime] = [:]
     /// The stored facts.
     public var facts = StoredFacts()
 
     /// Makes the recovery of an empty store.
     public init() {}
+
+    /// Notes the newest launch of an identifier, with its request; `nil` if there was none.
+    public mutating func note(
+        last launch: LaunchRecord?, of identifier: TaskIdentifier, _ request: TaskRequest?
+    ) {
+        lastLaunches[identifier] = launch?.startedAt
+        guard launch?.attempt == 1, request?.submission.origin == .schedule else { return }
+        lastDates[identifier] = request?.submission.earliestBeginDate
+    }
 }

@@ -80,6 +80,19 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
         if case .every(let period) = timing { period } else { nil }
     }
 
+    /// The date from which the next period counts, after a launch that began at a time.
+    ///
+    /// A launch that is late by at most 62 % of its period counts from its date, so that late launches do not
+    /// make the period longer, and the task keeps its common wake-ups with others. After a later launch, and
+    /// after one of a request with another origin (`scheduled` is `nil`), the period begins again. Our
+    /// choice: budgets grow each quarter of an hour, so the limit must not be a multiple of 5 min for the
+    /// usual periods (decisions 53, 68 and 80).
+    public func base(of launch: WallTime, scheduled: WallTime?) -> WallTime {
+        guard let scheduled, scheduled <= launch, let period = every, launch - scheduled <= period * 62 / 100
+        else { return launch }
+        return scheduled
+    }
+
     /// Whether any event makes a request.
     public var hasEvents: Bool { onPower || onNetwork || onBoot || onFileChange != nil }
 

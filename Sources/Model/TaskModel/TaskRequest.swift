@@ -205,9 +205,18 @@ public struct TaskRequest: Equatable, Sendable, Codable {
 
     /// Warnings for the submitter, in whole sentences; the host keeps the request in spite of them.
     public var warnings: [String] {
-        guard let date = effectiveBeginDate else { return [] }
-        let distance = date.sinceEpoch - submittedAt.sinceEpoch
-        guard distance > Self.farAhead else { return [] }
+        Self.warnings(
+            kind: kind, origin: submission.origin, submittedAt: submittedAt,
+            earliestBeginDate: effectiveBeginDate)
+    }
+
+    /// The same for the facts of a request; the dates of schedules are not the submitter's, and need none.
+    public static func warnings(
+        kind: TaskKind, origin: RequestOrigin?, submittedAt: WallTime, earliestBeginDate: WallTime?
+    ) -> [String] {
+        guard let date = earliestBeginDate, kind != .continuedProcessing, origin != .schedule,
+            date - submittedAt > farAhead
+        else { return [] }
         return [
             "The earliest begin date is more than 7 days ahead, which Apple advises against. The host keeps the "
                 + "request. If you meant another date, submit it again"

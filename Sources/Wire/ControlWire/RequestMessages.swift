@@ -161,6 +161,14 @@ public struct RequestDetailMessage: Codable, Equatable, Sendable {
     /// Its launches, in the order of its attempts, as far as the host still has them.
     public var launches: [LaunchMessage]
 
+    /// Warnings about the request while it is pending, in whole sentences.
+    public var warnings: [String] {
+        guard state == RequestState.pending.rawValue else { return [] }
+        return TaskRequest.warnings(
+            kind: request.kind, origin: request.origin, submittedAt: request.submittedAt.time,
+            earliestBeginDate: request.earliestBeginDate?.time)
+    }
+
     /// Copies a record, and the records of its launches.
     public init(_ record: RequestRecord, _ launches: [LaunchRecord]) {
         request = RequestMessage(record.request)

@@ -89,6 +89,45 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a battery that must be low, and a disk that must be full, lead to a start`(isPlugged: Bool) throws {
+        for when in [
+            "battery < 20", "battery <= 40", "not storage >= 5GiB", "battery < 50 and storage < 1GiB",
+        ] {
+            var rig = try SituationRig()
+            try rig.install([OddTask.handler(try OddTask.task(.appRefresh, when))])
+            try rig.change {
+                $0.power = .known(
+                    PowerCondition(externalPower: isPlugged, isCharging: isPlugged, batteryPercent: 80))
+                $0.storage = .known(.gibibytes(20))
+            }
+            try rig.ask("odd")
+            try rig.follow { _ in 0 }
+            if let request = rig.request {
+                #expect(rig.world.store.launches(of: request.id).count == 1, "\(when)")
+            }
+        }
+    }
+
+    // Without the charger, the rule about low batteries needs a charge of 20 %.
+    @Test func `the verdict of 'when' calls no clause enough that a rule excludes now`() throws {
+        var rig = try SituationRig()
+        try rig.install([
+            OddTask.handler(try OddTask.task(.appRefresh, "not externalPower or condition.docked"))
+        ])
+        try rig.change {
+            $0.power = .known(PowerCondition(externalPower: true, isCharging: true, batteryPercent: 10))
+            $0.custom = ["docked": .known(false)]
+        }
+        try rig.ask("odd")
+        let request = try #require(rig.request)
+        let verdicts = rig.world.core.explain(request, at: rig.world.now).verdicts
+        let when = try #require(verdicts.first { $0.policy == "When" })
+        let clauses = when.rationale.filter { $0.quantity == "clause" }.map(\.required)
+        #expect(clauses.contains { $0.contains("externalPower") && $0.contains("excludes") }, "\(clauses)")
+        #expect(clauses.contains { $0.contains("docked") && $0.contains("enough") }, "\(clauses)")
+    }
+
     /// Random tasks under random conditions.
     @Test(arguments: Seeds.of(1...400))
     func `the acts of random headlines lead to a start`(seed: UInt64) throws {

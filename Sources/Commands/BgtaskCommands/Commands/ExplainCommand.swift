@@ -94,6 +94,14 @@ struct ExplainCommand: HostCommand {
             let now = answer.explanation.at.time
             try console.line("  " + Wording.forecast(forecast, at: now, offset: offset))
         }
+        let begins = answer.explanation.verdicts.first { $0.policy == "EarliestBeginDate" }
+        let date = begins?.rationale.lazy.compactMap(\.earliestChange).first?.time
+        if let request = answer.pending, let date,
+            date - answer.explanation.at.time > TaskRequest.farAhead,
+            let detail = try? await client.request(request)
+        {
+            try console.warn(detail.warnings)
+        }
     }
 
     private func explain(_ id: LaunchID, _ client: ControlClient, _ console: Console) async throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
+import Synchronization
 import TaskModel
 
 struct PendingCommand: HostCommand {
@@ -12,7 +13,7 @@ struct PendingCommand: HostCommand {
             array, with the answers of all policies.
 
             Transfers are not requests: the last line says how many have not ended, and 'bgtask transfers --open' lists \
-            them, with what each waits for.
+            them, with what each waits for. A warning says which requests have a begin date more than 7 days ahead.
 
             Examples:
               bgtask pending
@@ -34,7 +35,10 @@ struct PendingCommand: HostCommand {
         let socket = common.socket
         let table = SharedTable(
             "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "TAGS", "WHAT IT WAITS FOR")
+        let far = Mutex<[RequestID]>([])
         try await client.readPendingRows(tag: tag) { rows in
+            let late = rows.filter(\.isFarAhead).map(\.request)
+            far.withLock { $0 = Array(($0 + late).prefix(Self.mostWarnings)) }
             try console.print(rows, in: table) { row in
                 [
                     row.request.description, row.identifier.rawValue, row.kind.rawValue, String(row.attempt),
@@ -48,7 +52,20 @@ struct PendingCommand: HostCommand {
         if table.isEmpty {
             try console.line(tag == nil ? "Nothing is pending." : "Nothing with this tag is pending.")
         }
+        try await warn(of: far.withLock { $0 }, client, console)
         if tag == nil { try await mentionTransfers(client, console) }
+    }
+
+    /// For how many requests with a date far ahead the command asks whether a warning applies: 10, our
+    /// choice, because each costs a query.
+    private static let mostWarnings = 10
+
+    /// Warns of begin dates far ahead that no schedule made.
+    private func warn(of requests: [RequestID], _ client: ControlClient, _ console: Console) async throws {
+        for request in requests {
+            guard let warnings = try? await client.request(request).warnings else { continue }
+            try console.warn(warnings.map { "\(request): \($0)" })
+        }
     }
 
     /// Says that the host also has transfers, which wait for similar reasons.
@@ -61,5 +78,12 @@ struct PendingCommand: HostCommand {
             open == 1
                 ? "1 transfer has not ended. To list it: \(command)"
                 : "\(open) transfers have not ended. To list them: \(command)")
+    }
+}
+
+extension PendingListingRow {
+    /// Whether the request was submitted with a begin date, or has a retry, far ahead.
+    fileprivate var isFarAhead: Bool {
+        earliestStart.map { $0.time - submittedAt.time > TaskRequest.farAhead } ?? false
     }
 }

@@ -118,6 +118,11 @@ extension Console {
         }
     }
 
+    /// Writes warnings, each on its own line.
+    func warn(_ warnings: [String]) throws {
+        for warning in warnings { try line(style.yellow("Warning: \(Printable.text(warning))")) }
+    }
+
     /// Writes a request, how it ended, and its launches.
     func print(_ detail: RequestDetailMessage) throws {
         let request = detail.request
@@ -147,6 +152,7 @@ extension Console {
                 : RequestStory.sentence(of: launch)
             try line("attempt \(launch.attempt)   " + Printable.text(end))
         }
+        try warn(detail.warnings)
         if detail.state == RequestState.pending.rawValue {
             try line("To see what it waits for: bgtask explain \(request.identifier)")
         } else if let last = detail.launches.last {

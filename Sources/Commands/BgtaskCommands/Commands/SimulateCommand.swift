@@ -21,6 +21,7 @@ struct SimulateCommand: AsyncParsableCommand {
               bgtask simulate laptop --plot
               bgtask simulate phone kiosk --devices 1000 --seed 42
               bgtask simulate solarGateway --days 30 --manifests manifests --policy gateway.yaml --compare
+              bgtask simulate phone --days 28 --habits
               bgtask simulate kiosk --days 7 --before old --manifests new --compare
             """)
 
@@ -31,6 +32,12 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "The number of devices, 1 to 1000000.") var devices = 1
     @Option(help: "The seed of the random numbers. The default is a new one each time.")
     var seed: UInt64?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Users with habits: they use each bundle at breakfast, at lunch and in the evening, at about the same times each day. The default is at random times."
+        ))
+    var habits = false
 
     @Option(
         help: ArgumentHelp(
@@ -72,7 +79,7 @@ struct SimulateCommand: AsyncParsableCommand {
         let seed = seed ?? UInt64.random(in: 1...999_999)
         let samples = try SampleManifests.make()
         var fleet = Fleet(kinds: kinds, manifests: samples, seed: seed)
-        (fleet.devices, fleet.days) = (devices, days)
+        (fleet.devices, fleet.days, fleet.hasHabits) = (devices, days, habits)
         var tried = fleet
         if let settings = try options.settings() { tried.settings = settings }
         if let manifests = try options.readManifests() {

@@ -151,9 +151,7 @@ struct SubmitCommand: HostCommand {
         _ acceptance: AcceptanceMessage, _ earlier: RequestDetailMessage?, _ console: Console
     ) throws {
         try console.line(Self.sentence(of: acceptance, earlier))
-        for warning in acceptance.warnings {
-            try console.line(console.style.yellow("Warning: \(Printable.text(warning))"))
-        }
+        try console.warn(acceptance.warnings)
     }
 
     private static func sentence(

@@ -23,9 +23,12 @@ struct RunMessage: Encodable {
     var cpuSeconds: Double
     var alarms: Int
     var wakeUps: Int
+    var chosenWakeUps: Int
     var leastWakeUps: Int
     var uses: Int
     var freshUses: Int
+    var choosingRefreshes: Int
+    var refreshesBeforeUse: Int
     var events: Int
     var waitSeconds: [String: Double]
     var identifiers: [Identifier]
@@ -37,9 +40,12 @@ struct RunMessage: Encodable {
         cpuSeconds = summary.cpu.inSeconds
         alarms = summary.alarms
         wakeUps = summary.wakeUps
+        chosenWakeUps = summary.chosenWakeUps
         leastWakeUps = summary.leastWakeUps
         uses = summary.uses
         freshUses = summary.freshUses
+        choosingRefreshes = summary.choosingRefreshes
+        refreshesBeforeUse = summary.refreshesBeforeUse
         events = summary.events
         waitSeconds = Dictionary(uniqueKeysWithValues: summary.waits.map { ($0.factor, $0.time.inSeconds) })
         identifiers = summary.identifiers.sorted { $0.key < $1.key }.map { identifier, facts in
@@ -117,11 +123,17 @@ extension Console {
             "launches: \(summary.launches), CPU time: \(Wording.duration(summary.cpu)), alarms: \(summary.alarms)"
         )
         try line(
-            "wake-ups of an idle host: \(summary.wakeUps); \(summary.leastWakeUps) would be enough, beside the other events, to begin each launch in its window"
+            "wake-ups of an idle host: \(summary.wakeUps), of them \(summary.chosenWakeUps) for better moments than the end of a window; \(summary.leastWakeUps) would be enough, beside the other events, to begin each launch in its window"
         )
         if summary.uses > 0 {
             try line(
                 "uses after the first week: \(summary.uses); with a refresh in the 30 min before: \(summary.freshUses)"
+            )
+        }
+        if summary.choosingRefreshes > 0 {
+            let share = summary.refreshesBeforeUse * 100 / summary.choosingRefreshes
+            try line(
+                "refreshes after the first week with a window of 30 min or more, and a use in reach: \(summary.choosingRefreshes); ended in the 30 min before a use: \(summary.refreshesBeforeUse) (\(share) %)"
             )
         }
     }
@@ -146,8 +158,12 @@ extension Console {
         add("launches", old.launches, new.launches)
         add("alarms", old.alarms, new.alarms)
         add("wake-ups of an idle host", old.wakeUps, new.wakeUps)
+        add("  of them for better moments", old.chosenWakeUps, new.chosenWakeUps)
         add("wake-ups enough for all windows", old.leastWakeUps, new.leastWakeUps)
         add("uses after the first week, refreshed 30 min before", old.freshUses, new.freshUses)
+        add(
+            "refreshes with a choice, ended 30 min before a use", old.refreshesBeforeUse,
+            new.refreshesBeforeUse)
         add("CPU time", old.cpu, new.cpu)
         for identifier in Set(old.identifiers.keys).union(new.identifiers.keys).sorted() {
             let (left, right) = (old.identifiers[identifier], new.identifiers[identifier])

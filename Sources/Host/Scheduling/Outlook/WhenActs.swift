@@ -218,8 +218,11 @@ extension When {
                         continue
                     }
                     let percent = Int(level / 1_000_000) + (test.comparison == .above ? 1 : 0)
-                    if let charge = power.batteryPercent, charge < percent, percent <= 100 {
-                        add(.charging(to: percent))
+                    if let charge = power.batteryPercent {
+                        if charge < percent, percent <= 100 { add(.charging(to: percent)) }
+                        if let most = test.greatestPercent, charge > most {
+                            add(.discharging(to: most, power))
+                        }
                     }
                 case .lowPower:
                     if let isOn = conditions.lowPowerMode.value { add(isOn ? .lowPowerOff : .lowPowerOn) }
@@ -240,9 +243,12 @@ extension When {
                 case .cpuPressure, .memoryPressure, .ioPressure:
                     if let pressure = conditions.pressure.value, pressure != .none { add(.closing(pressure)) }
                 case .storage:
-                    guard let free = conditions.storage.value, case .size(let size) = test.literal,
-                        free <= size
-                    else { continue }
+                    guard let free = conditions.storage.value, case .size(let size) = test.literal else {
+                        continue
+                    }
+                    let isBelow = test.comparison == .below || test.comparison == .atMost
+                    if isBelow, free >= size, size.bytes > 0 { add(.filling(below: size)) }
+                    if isBelow || free > size { continue }
                     add(
                         .freeing(
                             ByteCount(bytes: size.bytes + (test.comparison == .above ? 1 : 0)), from: free))
@@ -291,7 +297,44 @@ extension Situation {
     }
 }
 
+extension WhenTest {
+    /// The greatest whole charge of a battery, in percent, that fulfils a test for a low one; `nil` for other
+    /// tests, and if there is none.
+    fileprivate var greatestPercent: Int? {
+        guard case .number(let level) = literal else { return nil }
+        switch comparison {
+        case .below: return level > 0 ? Int((level - 1) / 1_000_000) : nil
+        case .atMost: return level >= 0 ? Int(level / 1_000_000) : nil
+        case .equal, .notEqual, .atLeast, .above: return nil
+        }
+    }
+}
+
 extension PossibleAct {
+    /// A battery that has lost its charge down to so many percent.
+    fileprivate static func discharging(to percent: Int, _ power: PowerCondition) -> PossibleAct {
+        let text =
+            power.externalPower
+            ? "Let the battery fall to \(percent) % without the charger, and plug it in again"
+            : "Let the battery fall to \(percent) %"
+        var act = PossibleAct.changing(text, takesTime: true) {
+            $0.power = .known(
+                PowerCondition(
+                    externalPower: power.externalPower, isCharging: power.externalPower,
+                    batteryPercent: percent))
+        }
+        // It comes before acts that change the power supply.
+        act.isCharging = true
+        return act
+    }
+
+    /// Less free space than a size.
+    fileprivate static func filling(below size: ByteCount) -> PossibleAct {
+        .changing("Fill the disk until less than \(size) are free") {
+            $0.storage = .known(ByteCount(bytes: size.bytes - 1))
+        }
+    }
+
     /// The network that a test names, or another one than it excludes; `nil` for an unmetered one, and if
     /// the machine has it already.
     fileprivate static func connecting(

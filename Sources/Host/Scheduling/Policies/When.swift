@@ -78,7 +78,11 @@ struct When: Policy {
             let related = requirements.filter { $0.concerns(test.fact) }
             if !related.isEmpty {
                 let clause = WhenExpression(root: wanted ? .test(test) : .not(.test(test)))
-                if !clause.contradictions(with: related).isEmpty { return WhenAnalysis.excluded }
+                if !clause.contradictions(with: related).isEmpty
+                    || related.contains(where: { situation.excludes(clause, besides: test.fact, $0, time) })
+                {
+                    return WhenAnalysis.excluded
+                }
             }
             return situation.wait(for: test, toBe: wanted, after: time)
         }
@@ -134,6 +138,20 @@ extension Situation {
         guard conditions.custom[name] != nil else { return " (define it in conditions.d)" }
         let value = clause.test.holds(.boolean(true)) == clause.wanted ? "on" : "off"
         return " (to try it: bgtask conditions set \(name)=\(value))"
+    }
+
+    /// Whether a requirement can't be fulfilled together with a clause about a fact, as long as all other
+    /// facts stay as they are.
+    fileprivate func excludes(
+        _ clause: WhenExpression, besides fact: WhenFact, _ requirement: WhenRequirement, _ time: WallTime
+    ) -> Bool {
+        let present = requirement.expression.tests.filter { $0.fact != fact }.compactMap {
+            test -> WhenExpression.Node? in
+            guard let value = value(of: test.fact, at: time), let holds = test.holds(value) else { return nil }
+            return holds ? .test(test) : .not(.test(test))
+        }
+        let together = WhenExpression(root: .and([clause.root, requirement.expression.root] + present))
+        return !together.canBeTrue
     }
 
     /// In how many hours the clock changes a test to a value: at most 8 days; 0 for facts of the machine.

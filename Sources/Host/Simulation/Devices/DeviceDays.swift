@@ -16,9 +16,13 @@ struct DeviceDays {
     private var level = 100
     private let bundles: [BundleIdentifier]
     private let continued: [TaskIdentifier]
+    private let hasHabits: Bool
 
-    init(_ kind: DeviceKind, days: Int, numbers: SeededNumbers, manifests: [Manifest]) {
+    init(
+        _ kind: DeviceKind, days: Int, numbers: SeededNumbers, hasHabits: Bool = false, manifests: [Manifest]
+    ) {
         self.numbers = numbers
+        self.hasHabits = hasHabits
         bundles = manifests.map(\.bundle).sorted()
         continued = manifests.flatMap(\.tasks)
             .filter { $0.kind == .continuedProcessing && !$0.pattern.isWildcard }.map(\.pattern.base).sorted()
@@ -30,6 +34,7 @@ struct DeviceDays {
             case .phone: phone(day)
             }
         }
+        if hasHabits { addHabits(days: days) }
         applyChanges()
     }
 
@@ -71,7 +76,8 @@ struct DeviceDays {
         guard end > start else { return }
         change(at: start) { $0.user = .known(.active) }
         for bundle in bundles where numbers.chance(0.4) {
-            occurrences.append((numbers.duration(start...end), .call(.change(bundle, .used))))
+            let time = numbers.duration(start...end)
+            if !hasHabits { occurrences.append((time, .call(.change(bundle, .used)))) }
         }
         if let identifier = continued.randomElement(using: &numbers), numbers.chance(0.1) {
             occurrences.append(
@@ -81,6 +87,21 @@ struct DeviceDays {
                 ))
         }
         change(at: end + .seconds(300)) { $0.user = .known(.idle) }
+    }
+
+    /// Adds uses of each bundle at the same times each day: at breakfast, at lunch and in the evening, each
+    /// on nine days of ten; at weekends, breakfast is later.
+    private mutating func addHabits(days: Int) {
+        for bundle in bundles {
+            for day in 0..<days {
+                let breakfast = day % 7 < 5 ? 7.7 : 10.2
+                for (hour, spread) in [(breakfast, 10.0), (12.8, 12), (20.6, 15)]
+                where numbers.chance(0.9) {
+                    occurrences.append(
+                        (time(day, hour, spread: spread), .call(.change(bundle, .used))))
+                }
+            }
+        }
     }
 
     /// Charges or discharges the battery from its present charge to `target`, in steps of about 5 percent.

@@ -18,8 +18,10 @@ final class ThermalSensor: Sensor {
     static let hysteresis = 3_000
     /// How often the sensor is read above the nominal level, because the kernel does not report every fall.
     static let warmInterval = Duration.seconds(10)
-    /// How often the sensor is read if the kernel sends no thermal notices (before 5.9, or by configuration).
-    static let unheardInterval = Duration.seconds(60)
+    /// How often the sensor is read on a cool machine, if the kernel sends no thermal notices (before 5.9, or
+    /// by configuration), or if a launch is under way: not every driver of a zone reports that a trip point
+    /// was crossed.
+    static let coolInterval = Duration.seconds(60)
 
     let key = ConditionKey.thermal
     let source = "sysfs"
@@ -31,13 +33,20 @@ final class ThermalSensor: Sensor {
         var level = ThermalCondition.nominal
         var isPresent = false
         var hearsKernel = false
+        var isBusy = false
+        /// When the sensor was last read, on CLOCK_BOOTTIME.
+        var readAt: Duration?
     }
 
-    init(root: String) { self.root = root }
+    /// Creates a sensor; tests set `hearsKernel`, so that it counts on reports of any kernel.
+    init(root: String, hearsKernel: Bool = false) {
+        self.root = root
+        state.withLock { $0.hearsKernel = hearsKernel }
+    }
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         let watch = try? KernelNotices.thermal(onNotice)
-        state.withLock { $0.hearsKernel = watch != nil }
+        state.withLock { $0.hearsKernel = $0.hearsKernel || watch != nil }
         return watch
     }
 
@@ -45,11 +54,20 @@ final class ThermalSensor: Sensor {
         state.withLock { state in
             if !state.isPresent { return nil }
             if state.level != .nominal { return now.boot + Self.warmInterval }
-            return state.hearsKernel ? nil : now.boot + Self.unheardInterval
+            return state.hearsKernel && !state.isBusy ? nil : now.boot + Self.coolInterval
+        }
+    }
+
+    /// Sets whether a launch is under way; returns whether the sensor should be read now.
+    func setBusy(_ isBusy: Bool, at now: Moment) -> Bool {
+        state.withLock { state in
+            state.isBusy = isBusy
+            return isBusy && state.readAt.map { now.boot - $0 >= Self.coolInterval } ?? true
         }
     }
 
     func read(at now: Moment) -> SensorAnswer {
+        state.withLock { $0.readAt = now.boot }
         do {
             let directory = "\(root)/class/thermal"
             let names = try AttributeFile.names(in: directory) ?? []
