@@ -144,6 +144,58 @@ import Testing
         await harness.end()
     }
 
+    /// Row 5 of the faults of isolation: nothing but a kernel's notice tells the host of the stop.
+    @Test func `a launcher that is stopped while no order waits is replaced`() async throws {
+        let harness = try await LaunchHarness(answerTime: .seconds(1))
+        let order = try harness.order("ignores")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        Foundation.kill(try Self.parent(of: task), SIGSTOP)
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .lost)
+        #expect(!Self.isAlive(task))
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        await harness.end()
+    }
+
+    @Test func `a launcher that is continued in time keeps its launches`() async throws {
+        let harness = try await LaunchHarness(answerTime: .seconds(5))
+        let order = try harness.order("expires")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let launcher = try Self.parent(of: try #require(harness.pid(order.id)))
+        Foundation.kill(launcher, SIGSTOP)
+        try await harness.wait(for: "the stop") { ProcessTracing(of: [launcher]).isStopped }
+        Foundation.kill(launcher, SIGCONT)
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        #expect(harness.sight(order.id).end == nil)
+        #expect(harness.deaths == 0)
+        harness.launcher.expire(order.id, reason: .simulated)
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .expired)
+        await harness.end()
+    }
+
+    @Test func `the host kills an overdue task itself while the launcher is stopped`() async throws {
+        // The launcher is not replaced within the test, so only the host can have killed the task.
+        let harness = try await LaunchHarness(answerTime: .seconds(600))
+        let order = try harness.order("ignores")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        let launcher = try Self.parent(of: task)
+        Foundation.kill(launcher, SIGSTOP)
+        harness.launcher.expire(order.id, reason: .simulated)
+        try await harness.wait(for: "the death of the task") { !Self.isAlive(task) }
+        #expect(harness.sight(order.id).end == nil)
+        Foundation.kill(launcher, SIGCONT)
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .killed)
+        #expect(harness.sight(order.id).end?.reason == .simulated)
+        await harness.end()
+    }
+
     @Test func `what a stopped launcher could not load is lost, not failed, so that it is tried again`()
         async throws
     {

@@ -152,6 +152,7 @@ import Testing
         let names = Set(calls.refused.map(\.name))
         let wanted: Set = [
             "openat", "unlink", "rename", "socket", "socketpair", "ptrace", "keyctl", "bpf", "mount",
+            "kill", "tgkill", "tkill", "rt_sigqueueinfo", "pidfd_open",
             "io_uring_setup", "prlimit64", "clone", "execveat", "perf_event_open", "kcmp",
         ]
         #expect(wanted.subtracting(names).isEmpty, "missing: \(wanted.subtracting(names)), \(names)")
@@ -160,6 +161,44 @@ import Testing
             paths.isSuperset(of: [
                 "/etc/shadow", "/root", "/tmp/hostile-made-this", field.path("secret/file"),
             ]))
+        await field.end()
+    }
+
+    @Test(arguments: GroupKill.allCases)
+    func `signals to other processes are in the record, and those of a task to itself are not`(
+        groupKill: GroupKill
+    ) async throws {
+        let field = try await Field(groupKill)
+        let calls = try await field.run("signals").calls
+        // In a PID namespace, process 1 is its init, which is not the task either.
+        #expect(
+            calls?.calls == [
+                .init(name: "kill", subject: "process 1, signal 0", use: nil, isRefused: true, count: 2),
+                .init(name: "tgkill", subject: "process 1, signal 0", use: nil, isRefused: true, count: 1),
+                .init(
+                    name: "rt_sigqueueinfo", subject: "process 1, signal 0", use: nil, isRefused: true,
+                    count: 1),
+                .init(name: "pidfd_open", subject: "process 1", use: nil, isRefused: true, count: 1),
+                .init(name: "kill", subject: "all processes, signal 0", use: nil, isRefused: true, count: 1),
+                .init(name: "clone", subject: nil, use: nil, isRefused: true, count: 1),
+            ])
+        #expect(calls?.refused.first?.refusal.hasSuffix("no grant permits it") == true)
+        await field.end()
+    }
+
+    @Test func `with subprocesses, signals out of the launch are in the record, and those in it are not`()
+        async throws
+    {
+        let field = try await Field(.cgroup)
+        guard field.harness.launcher.isolation.sandbox.contains(.landlockScopes) else {
+            print("skipped: the kernel has no scopes of Landlock")
+            return await field.end()
+        }
+        let end = try await field.run("signals") { $0.subprocesses = true }
+        #expect(end.outcome == .succeeded, "\(end)")
+        #expect(
+            end.calls?.calls.map(\.name) == ["kill", "tgkill", "rt_sigqueueinfo", "pidfd_send_signal"],
+            "\(String(describing: end.calls))")
         await field.end()
     }
 

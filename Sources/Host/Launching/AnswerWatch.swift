@@ -1,8 +1,9 @@
 /// The orders that the launcher has not answered yet.
 ///
 /// The launcher never blocks, so it answers every *spawn* and *kill* within 5 s, even if only to report that
-/// a process can't be killed. A launcher that does not answer was stopped or hangs; the host then kills it,
-/// because no launch could end otherwise.
+/// a process can't be killed. A launcher that does not answer hangs; the host then kills it, because no
+/// launch could end otherwise. The kernel tells the host when a signal stops the launcher, which counts as an
+/// order to go on: a running task that ends is noticed by the launcher alone.
 struct AnswerWatch: Sendable {
     /// What an order is about.
     enum Order: Hashable, Sendable {
@@ -10,6 +11,8 @@ struct AnswerWatch: Sendable {
         case launch(UInt64)
         /// The kill of a template that did not load in time.
         case template(UInt64)
+        /// The end of a stop: a signal such as SIGSTOP has stopped the launcher.
+        case goOn
     }
 
     /// The result of a look at the orders.

@@ -109,6 +109,30 @@ extension LauncherCore {
 
     // MARK: Answers
 
+    /// Handles a signal that stopped or continued the launcher.
+    func paused(_ link: LauncherLink, _ pause: ProcessHandle.Pause) {
+        loop.assertInEventLoop()
+        guard link === self.link else { return }
+        switch pause {
+        case .stopped: awaitAnswer(.goOn)
+        case .continued: answers.answered(.goOn)
+        }
+    }
+
+    /// Kills the processes of a launch without the launcher, if they still exist when it has had time to kill
+    /// them.
+    func killLater(_ launch: RunningLaunch) {
+        _ = after(Self.killTime) { [self] in
+            guard launches[launch.number] === launch, launch.life.stage == .killing else { return }
+            try? launch.group?.kill()
+            launch.process?.kill()
+        }
+    }
+
+    /// How long the launcher has for a kill before the host does it: our choice, a hundred times what it
+    /// needs.
+    private static let killTime = Duration.seconds(1)
+
     /// How long the host waits for the processes of a launcher that has died.
     private static let sweepTime = Duration.seconds(5)
 

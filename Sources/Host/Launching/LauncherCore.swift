@@ -153,6 +153,7 @@ final class LauncherCore: @unchecked Sendable {
             launch.wasKilled = true
             try? send(KillMessage(launch: launch.number))
             awaitAnswer(.launch(launch.number))
+            killLater(launch)
         case .end(let end): finish(launch, end)
         }
     }

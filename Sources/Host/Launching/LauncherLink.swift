@@ -10,12 +10,14 @@ enum LauncherInput: Sendable {
     case report(LauncherReport, descriptors: [CInt])
     /// The connection was lost, and the launcher's process has been reaped.
     case ended(message: String)
+    /// A signal has stopped the launcher, or continued it.
+    case paused(ProcessHandle.Pause)
 }
 
 /// A launcher process and the socket to it.
 ///
-/// A thread receives; it sleeps in the kernel until the launcher sends a report. Sending happens only on the
-/// event loop.
+/// A thread receives, and another one waits for signals that stop the launcher; both sleep in the kernel.
+/// Sending happens only on the event loop.
 final class LauncherLink: @unchecked Sendable {
     // Unchecked: `encoder` and `outbox` are touched on `loop` only, the rest never changes.
     private let loop: any EventLoop
@@ -42,8 +44,11 @@ final class LauncherLink: @unchecked Sendable {
             passing: theirs)
     }
 
-    /// Starts to receive; `deliver` is called on another thread.
+    /// Starts to receive; `deliver` is called on other threads.
     func receive(_ deliver: @escaping @Sendable (LauncherInput) -> Void) {
+        BlockingThread.start(named: "bgtask-pauses") { [self] in
+            while let pause = process.waitForPause() { deliver(.paused(pause)) }
+        }
         BlockingThread.start(named: "bgtask-launcher") { [self] in
             let finding = Self.readAll(socket, deliver)
             let message = killReason.withLock(\.self) ?? finding

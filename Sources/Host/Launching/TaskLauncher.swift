@@ -144,6 +144,7 @@ public final class TaskLauncher: Sendable {
             guard case .held(let path, _) = error else { throw error }
             configuration.onWaiting(
                 "the launcher of an earlier host is still ending its tasks and holds \(path); waiting for it")
+            EarlierLauncher.awaitEnd(lockPath: lockPath, configuration.onWaiting)
         }
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(
@@ -209,6 +210,8 @@ public final class TaskLauncher: Sendable {
                 done(.success(()))
             case .report(let report, let descriptors):
                 loop.execute { core.received(report, descriptors) }
+            case .paused(let pause):
+                loop.execute { core.paused(link, pause) }
             case .ended(let message):
                 // Its number may soon be that of another process.
                 state.withLock { $0.processes.launcher = nil }

@@ -158,6 +158,28 @@ int lx_reap(int pidfd, int *status) {
     return 0;
 }
 
+int lx_wait_for_pause(int pidfd) {
+    for (;;) {
+        siginfo_t info;
+        memset(&info, 0, sizeof info);
+        // WNOWAIT leaves an end to lx_reap. A pause is taken below, or the next call would return it again.
+        if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WSTOPPED | WCONTINUED | WEXITED | WNOWAIT) != 0) {
+            if (errno == EINTR)
+                continue;
+            return 0;
+        }
+        if (info.si_code != CLD_STOPPED && info.si_code != CLD_CONTINUED)
+            return 0;
+        memset(&info, 0, sizeof info);
+        if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WSTOPPED | WCONTINUED | WNOHANG) != 0)
+            return 0;
+        if (info.si_code == CLD_STOPPED)
+            return 1;
+        if (info.si_code == CLD_CONTINUED)
+            return 2;
+    }
+}
+
 int lx_core_count(void) {
     cpu_set_t cores;
     if (sched_getaffinity(0, sizeof cores, &cores) != 0)

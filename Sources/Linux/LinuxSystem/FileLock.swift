@@ -70,6 +70,23 @@ public struct FileLock: ~Copyable, Sendable {
         }
     }
 
+    /// The number of the process that holds the lock on a file; `nil` if none does, or it can't be seen here.
+    ///
+    /// The process may end at any time, and its number can then belong to another one.
+    public static func holder(of path: String) -> Int32? {
+        var status = stat()
+        guard lstat(path, &status) == 0, let locks = try? SmallFile.read("/proc/locks") else { return nil }
+        // 8: FLOCK  ADVISORY  WRITE 4711 fe:00:16261986 0 EOF
+        for line in locks.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE",
+                fields[5].split(separator: ":").last == "\(status.st_ino)"[...]
+            else { continue }
+            return Int32(fields[4]).flatMap { $0 > 0 ? $0 : nil }
+        }
+        return nil
+    }
+
     /// An owner text for this process: `pid 4711 (started 123456 clock ticks after boot), DETAILS`.
     public static func ownerText(details: String) -> String {
         let pid = getpid()

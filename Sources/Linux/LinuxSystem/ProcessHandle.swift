@@ -60,6 +60,28 @@ public final class ProcessHandle: Sendable {
         }
     }
 
+    /// What a signal did to a child that goes on to exist.
+    public enum Pause: Equatable, Sendable {
+        /// A signal such as SIGSTOP stopped it.
+        case stopped
+        /// SIGCONT continued it.
+        case continued
+    }
+
+    /// Waits until a signal stops or continues a child of this process; blocks the thread.
+    ///
+    /// Only one thread may wait for a child in this way. The end of the child is left to ``reap()``. The
+    /// kernel reports the stops of a traced child to its tracer instead.
+    ///
+    /// - Returns: The pause; `nil` if the child has ended.
+    public func waitForPause() -> Pause? {
+        switch lx_wait_for_pause(descriptor) {
+        case 1: .stopped
+        case 2: .continued
+        default: nil
+        }
+    }
+
     /// Waits until a child of this process has ended, and reaps it; blocks the thread.
     ///
     /// - Returns: The wait status, as `waitpid` returns it.

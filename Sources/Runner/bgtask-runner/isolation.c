@@ -167,9 +167,9 @@ int isolation_message(const struct settings *settings) {
 /* The seccomp filter that forbids new processes, in the kernel's form. It is built once in a template;
  * every clone inherits it. */
 static struct sock_fprog no_fork_filter;
-/* Whether the large filter reports new processes to the launcher. This filter must then not refuse them
- * first. */
-static bool forks_are_reported;
+/* Whether the large filter reports new processes and signals to the launcher. This filter must then not
+ * refuse them first. */
+static bool calls_are_reported;
 
 /* Reads the whole contents of a memfd; NULL if there is no memory. */
 static void *read_all(int file, size_t *length) {
@@ -189,6 +189,9 @@ enum { OWN_NUMBER = 0x7ACE1D };
 /* Adds rules by which the task can send signals only to itself. Scopes of Landlock would still permit signals
  * to other tasks of the same template. */
 static bool refuse_signals(scmp_filter_ctx filter) {
+    // libseccomp can't compare one argument with several values.
+    if (calls_are_reported)
+        return true;
     static const int calls[] = {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_sigqueueinfo),
                                 SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(pidfd_open)};
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
@@ -197,6 +200,45 @@ static bool refuse_signals(scmp_filter_ctx filter) {
             return false;
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tkill), 0) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(pidfd_send_signal), 0) == 0;
+}
+
+/* Writes the same rules for a task whose large filter reports some signals: this filter leaves those to the
+ * launcher, and refuses the others. Calls that send no signal continue after the last instruction.
+ *
+ * It compares all 64 bits of a signal, as libseccomp does: what it leaves to the launcher must be what the
+ * large filter reports, although the kernel then uses 32 bits. */
+static size_t leave_reported_signals(struct sock_filter *to) {
+    enum {
+        LOAD = BPF_LD | BPF_W | BPF_ABS,
+        EQUAL = BPF_JMP | BPF_JEQ | BPF_K,
+        LENGTH = 10 + REPORTED_SIGNALS
+    };
+#define ARGUMENT(position) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)(position)))
+#define GO(at, target) ((uint8_t)((target) - (at)-1))
+    // Linux runs on no big-endian machine that Swift supports, so the low half of an argument comes first.
+    enum { REFUSE = LENGTH - 2, PERMIT = LENGTH - 1 };
+    for (size_t i = 0; i < SIGNAL_CALLS; i++, to += LENGTH) {
+        const struct signal_call *call = &sandbox_signal_calls[i];
+        bool has_process = call->process >= 0;
+        to[0] = (struct sock_filter)BPF_STMT(LOAD, offsetof(struct seccomp_data, nr));
+        to[1] = (struct sock_filter)BPF_JUMP(EQUAL, (uint32_t)call->number, 0, GO(1, LENGTH));
+        to[2] = (struct sock_filter)BPF_STMT(LOAD, ARGUMENT(has_process ? call->process : 0));
+        // -1 is no number of a process, and never that of a task.
+        to[3] = (struct sock_filter)BPF_JUMP(EQUAL, has_process ? OWN_NUMBER : ~0u,
+                                             has_process ? GO(3, PERMIT) : 0, 0);
+        to[4] = (struct sock_filter)BPF_STMT(LOAD, ARGUMENT(call->signal) + 4);
+        to[5] = (struct sock_filter)BPF_JUMP(EQUAL, 0, 0, GO(5, REFUSE));
+        to[6] = (struct sock_filter)BPF_STMT(LOAD, ARGUMENT(call->signal));
+        to[7] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LOW_SIGNAL, 0, GO(7, PERMIT));
+        for (int j = 0; j < REPORTED_SIGNALS; j++)
+            to[8 + j] =
+                (struct sock_filter)BPF_JUMP(EQUAL, sandbox_reported_signals[j], GO(8 + j, PERMIT), 0);
+        to[REFUSE] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+        to[PERMIT] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    return SIGNAL_CALLS * (size_t)LENGTH;
+#undef ARGUMENT
+#undef GO
 }
 
 /* Puts the task's number into the filter. */
@@ -214,7 +256,7 @@ bool isolation_prepare_no_fork(void) {
     // instead.
     bool done =
         seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 && refuse_signals(filter);
-    if (forks_are_reported)
+    if (calls_are_reported)
         done = done &&
                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, CLONE_PARENT)) == 0;
@@ -226,19 +268,21 @@ bool isolation_prepare_no_fork(void) {
     // A pipe holds 64 KiB, and the filter has less than 1 KiB. The sandbox can forbid memfd_create.
     int ends[2] = {-1, -1};
     ssize_t length = 0;
-    static struct sock_filter instructions[128];
+    static struct sock_filter instructions[256];
+    size_t first = calls_are_reported ? leave_reported_signals(instructions) : 0;
+    size_t room = sizeof(instructions) - first * sizeof(struct sock_filter);
     if (done && pipe2(ends, O_CLOEXEC) == 0 && seccomp_export_bpf(filter, ends[1]) == 0)
-        length = read(ends[0], instructions, sizeof(instructions));
+        length = read(ends[0], instructions + first, room);
     if (ends[0] >= 0) {
         close(ends[0]);
         close(ends[1]);
     }
     seccomp_release(filter);
     // A filter that fills the buffer was cut.
-    if (length <= 0 || length >= (ssize_t)sizeof(instructions))
+    if (length <= 0 || length >= (ssize_t)room)
         return false;
     no_fork_filter.filter = instructions;
-    no_fork_filter.len = (unsigned short)((size_t)length / sizeof(struct sock_filter));
+    no_fork_filter.len = (unsigned short)(first + (size_t)length / sizeof(struct sock_filter));
     return no_fork_filter.len > 0;
 }
 
@@ -270,7 +314,7 @@ bool isolation_complete_template(int file, struct sandbox *sandbox, char *findin
     bool done = sandbox_restrict(sandbox, finding, size);
     sandbox_remember(sandbox);
     calls_are_filtered = (sandbox->layers & LAYER_SECCOMP) != 0;
-    forks_are_reported = sandbox->listener >= 0 && !sandbox->subprocesses;
+    calls_are_reported = sandbox->listener >= 0 && !sandbox->subprocesses;
     return done;
 }
 

@@ -222,6 +222,8 @@ int observers_descriptor(const struct observer *observer);
 void observers_read(struct launcher *launcher, struct observer *observer, short revents);
 /** Milliseconds until a paused observer continues; -1 if there is none. */
 int observers_timeout(const struct launcher *launcher);
+/** The launch that a process belongs to, by its ancestors or its group; NULL if there is none. */
+struct launch *observers_find_launch(const struct launcher *launcher, pid_t process);
 /** Forgets a template that is freed. */
 void observers_forget(struct launcher *launcher, const struct template *template);
 
@@ -239,10 +241,20 @@ static inline bool observer_is_learning(const struct observer *observer) {
 /** Adds a reported call to the record of a launch. */
 void observed_record(struct observer *observer, struct launch *launch, const struct seccomp_notif *report,
                      const struct sandbox_answer *answer);
+/** Adds a call that was refused to the record of a launch. */
+void observed_record_refusal(struct observer *observer, struct launch *launch,
+                             const struct seccomp_notif *report, const char *call, const char *subject);
 /** Sends the calls of a launch to the host. */
 void observed_send(struct launcher *launcher, const struct launch *launch);
 /** Frees the calls of a launch. */
 void observed_drop(struct launch *launch);
+
+/* launcher_signals.c */
+
+/** Decides about a reported call that sends a signal, and records it if it is refused. Returns false for
+ *  other calls. */
+bool signals_answer(struct launcher *launcher, struct observer *observer, struct launch *launch,
+                    const struct seccomp_notif *report, struct sandbox_answer *answer);
 
 /* launcher_orphans.c */
 

@@ -265,6 +265,12 @@ void observed_record(struct observer *observer, struct launch *launch, const str
         record(launch, observer_is_learning(observer), answer->code != 0, answer->name, subject, use);
 }
 
+void observed_record_refusal(struct observer *observer, struct launch *launch,
+                             const struct seccomp_notif *report, const char *call, const char *subject) {
+    if (is_valid(observer, report->id))
+        record(launch, observer_is_learning(observer), true, call, subject, "");
+}
+
 void observed_send(struct launcher *launcher, const struct launch *launch) {
     struct frame_writer *writer = &launcher->writer;
     for (const struct observed *seen = launch->observed; seen != NULL; seen = seen->next) {

@@ -135,6 +135,27 @@ static struct launch *launch_numbered(const struct launcher *launcher, uint64_t 
 
 /* Finds the launch of a thread: that of its process, or of an ancestor, or of its group. NULL if there is
  * none, as for the constructors of a library. `*process` becomes the process. */
+static struct launch *search(const struct launcher *launcher, pid_t thread, pid_t *process) {
+    pid_t at = thread, parent = 0;
+    for (int level = 0; level < 64 && at > 1; level++, at = parent) {
+        pid_t group;
+        if (!read_family(at, &group, &parent) || group == getpid())
+            break;
+        if (level == 0)
+            *process = group;
+        for (struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
+            if (launch->pid == group && !launch->reaped)
+                return launch;
+    }
+    return launches_with_group_of(launcher, thread);
+}
+
+struct launch *observers_find_launch(const struct launcher *launcher, pid_t process) {
+    pid_t group;
+    return search(launcher, process, &group);
+}
+
+/* The same for the thread of a reported call, whose observer may know the launch. */
 static struct launch *find_launch(struct launcher *launcher, struct observer *observer, pid_t thread,
                                   pid_t *process) {
     *process = 0;
@@ -142,21 +163,7 @@ static struct launch *find_launch(struct launcher *launcher, struct observer *ob
         return launch_numbered(launcher, observer->launch);
     if (thread == observer->last_thread && observer->last_launch != 0)
         return launch_numbered(launcher, observer->last_launch);
-    struct launch *found = NULL;
-    pid_t at = thread, parent = 0;
-    for (int level = 0; found == NULL && level < 64 && at > 1; level++, at = parent) {
-        pid_t group;
-        if (!read_family(at, &group, &parent) || group == getpid())
-            break;
-        if (level == 0)
-            *process = group;
-        for (struct launch *launch = launcher->launches; launch != NULL && found == NULL;
-             launch = launch->next)
-            if (launch->pid == group && !launch->reaped)
-                found = launch;
-    }
-    if (found == NULL)
-        found = launches_with_group_of(launcher, thread);
+    struct launch *found = search(launcher, thread, process);
     observer->last_thread = thread;
     observer->last_launch = found != NULL ? found->id : 0;
     return found;
@@ -182,7 +189,8 @@ static bool answer_one(struct launcher *launcher, struct observer *observer) {
     if (report->data.nr == SYS_clone && (report->data.args[0] & NAMESPACES) == 0 && launch == NULL &&
         observer->template != NULL && process == observer->template->pid && process > 0)
         answer.code = 0;
-    if (launch != NULL)
+    bool is_signal = signals_answer(launcher, observer, launch, report, &answer);
+    if (launch != NULL && !is_signal)
         observed_record(observer, launch, report, &answer);
     struct {
         struct seccomp_notif_resp reply;

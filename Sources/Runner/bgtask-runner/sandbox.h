@@ -52,6 +52,21 @@ struct sandbox_answer {
     const char *name;
 };
 
+/** A call that sends a signal, and the positions of its arguments. */
+struct signal_call {
+    int number;
+    int process; /**< -1 if no argument is the number of a process. */
+    int signal;
+};
+
+enum { SIGNAL_CALLS = 6, REPORTED_SIGNALS = 3, LOW_SIGNAL = 3 };
+extern const struct signal_call sandbox_signal_calls[SIGNAL_CALLS];
+/** The signals that are reported, beside those up to LOW_SIGNAL: a look whether the process exists, SIGHUP,
+ *  SIGINT and SIGQUIT. Language runtimes send each other the rest by the thousand. */
+extern const unsigned sandbox_reported_signals[REPORTED_SIGNALS];
+/** NULL if the call sends no signal. */
+const struct signal_call *sandbox_signal_call(int number);
+
 /** Whether the processes run as the bundle's own user, who may write only to the cgroups that the host made
  * for this bundle. */
 static inline bool sandbox_has_user(const struct sandbox *sandbox) {

@@ -251,6 +251,24 @@ static bool refuse_set_id(struct filter filter) {
     return REFUSE_ALL(filter, ENOSYS, SCMP_SYS(openat2)) && refuse(filter, ENOSYS, 452, 0, NULL);
 }
 
+/* MARK: Signals */
+
+/* Reports the calls that send one of the usual signals. The launcher answers: a task without subprocesses may
+ * signal itself, and for others, the kernel decides. */
+static bool report_signals(struct filter filter, const struct sandbox *sandbox) {
+    for (size_t i = 0; i < SIGNAL_CALLS; i++) {
+        const struct signal_call *call = &sandbox_signal_calls[i];
+        unsigned signal = (unsigned)call->signal;
+        if (!REFUSE_IF(filter, EPERM, call->number, when(signal, SCMP_CMP_LE, LOW_SIGNAL, 0)))
+            return false;
+        for (size_t j = 0; j < REPORTED_SIGNALS; j++)
+            if (!REFUSE_IF(filter, EPERM, call->number,
+                           when(signal, SCMP_CMP_EQ, sandbox_reported_signals[j], 0)))
+                return false;
+    }
+    return sandbox->subprocesses || REFUSE_ALL(filter, EPERM, SCMP_SYS(pidfd_open));
+}
+
 /* MARK: Reports to the launcher */
 
 static const int network_calls[] = {
@@ -325,6 +343,8 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
         return false;
     if (!sandbox->subprocesses &&
         !REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork)))
+        return false;
+    if (filter.reports && !report_signals(filter, sandbox))
         return false;
     // Only a filter that reports has a rule for clone without namespaces: the launcher refuses the call to a
     // task, and permits it to a template, whose constructors may start processes. Otherwise, the task's own

@@ -4,11 +4,13 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,12 +99,39 @@ static void use_ports(void) {
     }
 }
 
+/* Signals to process 1, to all processes, and to this task and its child. Signal 0 does no harm if nothing
+ * refuses it. */
+static void use_signals(void) {
+    siginfo_t information = {.si_code = SI_QUEUE};
+    kill(1, 0);
+    kill(1, 0);
+    syscall(SYS_tgkill, 1, 1, 0);
+    syscall(SYS_rt_sigqueueinfo, 1, 0, &information);
+    int file = (int)syscall(SYS_pidfd_open, 1, 0);
+    if (file >= 0)
+        syscall(SYS_pidfd_send_signal, file, 0, NULL, 0);
+    kill(-1, 0);
+    // What a task may do.
+    signal(SIGTERM, SIG_IGN);
+    if (kill(getpid(), SIGTERM) != 0 || kill(getpid(), SIGURG) != 0 || raise(SIGTERM) != 0 ||
+        raise(SIGURG) != 0 || syscall(SYS_tgkill, getpid(), getpid(), 0) != 0)
+        abort();
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    if (child > 0 && (kill(child, SIGKILL) != 0 || waitpid(child, NULL, 0) != child))
+        abort();
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
     if (strcmp(label, "files") == 0)
         use_files();
     if (strcmp(label, "secret") == 0 || strcmp(label, "fails") == 0)
         use_secret();
+    if (strcmp(label, "signals") == 0)
+        use_signals();
     if (strcmp(label, "attributes") == 0)
         use_attributes();
     if (strcmp(label, "program") == 0)

@@ -40,6 +40,9 @@ ssize_t lx_send_descriptor(int socket, const void *bytes, size_t size, int descr
  *  waitpid. */
 int lx_reap(int pidfd, int *status);
 
+/** Waits until a signal stops the child of a pidfd (1) or continues it (2), or until it has ended (0). */
+int lx_wait_for_pause(int pidfd);
+
 /** Opens a counter of the CPU time of a thread and of all threads and processes that it starts from now on
  *  (perf_event_open(2)). Their cgroups do not matter, and neither does it whether a process waits for them.
  *  Each read returns 8 bytes, in nanoseconds. */

@@ -1,0 +1,76 @@
+import Foundation
+import TaskHostTestSupport
+import Testing
+
+/// Row 5 of the faults of isolation: somebody stops the process that starts tasks, with a real host.
+@Suite(.system) struct StoppedLauncherTests {
+    /// A host with a launch that never ends by itself, and whose launcher is stopped.
+    private struct Stopped {
+        let host = try? HostProcess()
+        let launcher: Int32
+        let task: Int32
+
+        init() throws {
+            let host = try #require(host)
+            try host.start()
+            try EndToEndTests.install(in: host)
+            try host.wait("the manifest is read") { host.run("plugins").output.contains("com.example.counting") }
+            host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
+            try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
+            let children = Self.children(of: host.processIdentifier)
+            launcher = try #require(children.first { Self.words($0).dropFirst().first == "launcher" })
+            task = try #require(Self.children(of: launcher).first)
+            kill(launcher, SIGSTOP)
+        }
+
+        static func isAlive(_ process: Int32) -> Bool {
+            guard let status = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return false }
+            return !String(decoding: status, as: UTF8.self).contains(") Z ")
+        }
+
+        static func words(_ process: Int32) -> [String] {
+            let data = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+            return String(decoding: data, as: UTF8.self).split(separator: "\0").map(String.init)
+        }
+
+        static func children(of parent: Int32) -> [Int32] {
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
+            return threads.flatMap { thread in
+                let file = "/proc/\(parent)/task/\(thread)/children"
+                let text = String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
+                return text.split(separator: " ").compactMap { Int32($0) }
+            }
+        }
+    }
+
+    @Test func `a stopped launcher is replaced, and its launch runs again, without any order`() throws {
+        let stopped = try Stopped()
+        let host = try #require(stopped.host)
+        try host.wait("the next attempt") { try host.launches().count > 1 }
+        #expect(try host.launches().last?["outcome"] as? String == "lost")
+        #expect(!Stopped.isAlive(stopped.task))
+        #expect(!Stopped.isAlive(stopped.launcher))
+        #expect(host.stop() == 0)
+        #expect(host.leftovers().isEmpty)
+    }
+
+    @Test func `two SIGTERMs end a host whose launcher is stopped, with all processes`() throws {
+        let stopped = try Stopped()
+        let host = try #require(stopped.host)
+        kill(host.processIdentifier, SIGTERM)
+        try host.wait("the first one is handled") { host.logTail(9).contains("stopping") }
+        #expect(host.stop() == 0)
+        try host.wait("all processes end") { host.leftovers().isEmpty }
+    }
+
+    @Test func `the next host does not wait for the stopped launcher of a host that was killed`() throws {
+        let stopped = try Stopped()
+        let host = try #require(stopped.host)
+        host.kill()
+        try host.start()
+        #expect(host.logTail(20).contains("process \(stopped.launcher), was stopped"))
+        #expect(!Stopped.isAlive(stopped.task))
+        #expect(try host.launches().first?["outcome"] as? String == "lost")
+        #expect(host.stop() == 0)
+    }
+}
