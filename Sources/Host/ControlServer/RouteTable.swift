@@ -3,7 +3,7 @@ import TaskModel
 
 /// The name of a query parameter that at least one route reads.
 enum QueryKey: String {
-    case after, bundle, follow, form, identifier, identifiers, launch, limit, since, summary, tag, until
+    case after, bundle, follow, form, identifier, identifiers, launch, limit, only, since, summary, tag, until
 }
 
 /// Registers the routes of the control API.
