@@ -80,6 +80,8 @@ import Testing
             "Transfers.swift:13:17: error: a background session has no publishers": "download task",
             "Transfers.swift:12:22: error: 'XMLParser' is in the module FoundationXML":
                 "import FoundationXML",
+            "Transfers.swift:14:25: error: 'OSLogStore' does not exist": "bgtask logs",
+            "Transfers.swift:18:54: warning: the host delivers no metrics": "bgtask show",
             "main.swift:1:1: error: a module can't have both main.swift and '@main'": "Keep '@main'",
         ]
         for (beginning, remedy) in expected {

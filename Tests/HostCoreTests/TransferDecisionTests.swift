@@ -186,6 +186,62 @@ struct TransferWorld {
         #expect(world.begun() == [TransferID(rawValue: 7)])
     }
 
+    @Test func `a transfer that only waits for the disk gives its place to another one`() throws {
+        var world = TransferWorld()
+        for _ in 0..<8 { try world.submit("http://one/x") }
+        world.orders = []
+        let first = TransferID(rawValue: 1)
+        let response = TransferResponse(status: 200, url: "http://one/x", headers: [])
+        world.give(.transfer(.response(first, response, total: 3, isWhole: true)))
+        #expect(world.begun() == [TransferID(rawValue: 7)])
+        #expect(world[first]?.state == .running)
+        // Its end frees no second place.
+        world.end(first, .finished, completed: 3)
+        #expect(world.begun() == [])
+        world.end(TransferID(rawValue: 2), .refused)
+        #expect(world.begun() == [TransferID(rawValue: 8)])
+    }
+
+    @Test func `no more than 64 transfers wait for the disk without a place`() throws {
+        var world = TransferWorld()
+        for _ in 0..<100 { try world.submit("http://one/x") }
+        let response = TransferResponse(status: 200, url: "http://one/x", headers: [])
+        for number in 1...70 {
+            world.give(
+                .transfer(.response(TransferID(rawValue: Int64(number)), response, total: 3, isWhole: true)))
+        }
+        #expect(world.core.transfers.running.count == 70)
+        world.orders = []
+        world.end(TransferID(rawValue: 1), .finished, completed: 3)
+        #expect(world.begun() == [])
+    }
+
+    @Test func `transfers of one call are stored by one write, all or none`() throws {
+        var world = TransferWorld()
+        var requests = try (0..<3).map {
+            var request = TransferRequest(
+                bundle: try BundleIdentifier("org.example"), direction: .download, url: "http://a/\($0)")
+            request.file = "/out\($0)"
+            return request
+        }
+        world.ask(.transfers(requests))
+        let ids = try #require(world.answers[world.lastCall]).value {
+            if case .transfers(let ids) = $0 { ids } else { nil }
+        }
+        #expect(ids == [1, 2, 3].map(TransferID.init(rawValue:)))
+        #expect(world.store.facts.transfers.map(\.id) == ids)
+        #expect(world.begun() == ids)
+        requests[1].url = "ftp://a/1"
+        world.ask(.transfers(requests))
+        guard case .refused(let refusal)? = world.answers[world.lastCall] else {
+            Issue.record("the call was not refused")
+            return
+        }
+        #expect(refusal.subject == "ftp://a/1")
+        #expect(world.store.facts.transfers.count == 3)
+        #expect(try world.submit().id == TransferID(rawValue: 4))
+    }
+
     @Test func `bundles share the places at a server, however many transfers one has`() throws {
         var world = TransferWorld()
         for _ in 0..<100 { try world.submit(bundle: "org.greedy") }
@@ -539,7 +595,7 @@ struct TransferWorld {
         world.end(ended, .refused)
         world.end(kept, .finished, completed: 5)
         world.begin()
-        #expect(world.orders.first == .sweep(keeping: [open, kept]))
+        #expect(world.orders.first == .sweep(keeping: [open, kept], uploads: []))
     }
 
     @Test func `thousands of servers that fail cost little`() throws {

@@ -151,7 +151,7 @@ private struct TransferPlayer {
                     stored?.state == .ended || isCancelled,
                     "the files of \(id) are removed before its end is stored")
                 try expect(!attempts.contains(id), "the files of \(id) are removed during an attempt")
-            case .sweep(let kept):
+            case .sweep(let kept, _):
                 try expect(attempts.isEmpty, "the host sweeps during \(attempts)")
                 try expect(
                     world.store.facts.transfers.allSatisfy { $0.state == .ended || kept.contains($0.id) },

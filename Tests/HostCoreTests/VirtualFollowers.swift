@@ -52,7 +52,9 @@ struct VirtualFollowers {
             if putBack == nil, core.unsavedEnds.allSatisfy({ $0.ended.id != record.id }) {
                 over.insert(record.request)
             }
-        case .launchReady, .progress, .titleChanged, .launchAsked, .transferChanged, .hostStopping: return
+        case .launchReady, .progress, .titleChanged, .launchAsked, .transferChanged, .transferEnded,
+            .hostStopping:
+            return
         }
     }
 

@@ -209,6 +209,10 @@ extension VirtualWorld {
             if !store.facts.transfers.contains(where: { $0.id == transfer.id }) {
                 throw BrokenPromise("\(transfer.id) is acknowledged before it is stored")
             }
+        case .transfers(let ids):
+            if !Set(store.facts.transfers.map(\.id)).isSuperset(of: ids) {
+                throw BrokenPromise("some of \(ids) are acknowledged before they are stored")
+            }
         case .connected(let id):
             guard let process else { throw BrokenPromise("a call that connects nothing is connected") }
             clients[id] = VirtualClient(process: process)

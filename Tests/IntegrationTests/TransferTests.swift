@@ -45,6 +45,25 @@ import Testing
         #expect(host.leftovers().isEmpty)
     }
 
+    @Test func `many addresses are one call, and each file appears in its place`() throws {
+        try host.start()
+        let names = (0..<40).map { "n\($0)" }
+        var lines = names.map { "\(server.address)/file/\($0)?size=1000&tags=x \($0)" }
+        lines.insert("# a comment", at: 3)
+        lines.append("\(server.address)/status/gone?code=404 gone")
+        try lines.joined(separator: "\n").write(toFile: path("list"), atomically: true, encoding: .utf8)
+        let answer = host.run(
+            ["transfer", "--input", path("list"), "--to", host.directory.path, "--wait"])
+        #expect(answer.status == 1, "\(answer)")
+        #expect(answer.output.contains("T1 to T41 download 41 files"))
+        #expect(answer.output.contains("T41 refused: the server answered with status 404"))
+        #expect(answer.output.contains("40 of 41 downloads succeeded"))
+        for name in names { #expect(try host.hash(name) == server.hash("\(name)x", size: 1000)) }
+        #expect(!FileManager.default.fileExists(atPath: path("gone")))
+        #expect(host.run(["transfer", "http://a/x", "ftp://a/y", "--to", host.directory.path]).status != 0)
+        #expect((host.json("transfers") as? [Any])?.count == 41)
+    }
+
     /// A fault of a server that a download survives: the query, the name of the content, and the ranges that
     /// are requested.
     struct Fault: CustomTestStringConvertible {

@@ -40,6 +40,19 @@ import Testing
         #expect(code { _ = try open("T1") } == ENOENT)
     }
 
+    @Test func `copies for uploads that nothing will send are removed, and nothing else`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["T1", "upload-kept", "upload-cut", "mine"] { try put(name) }
+        func sweep(before start: Int) throws -> [String] {
+            try HandoverDirectory(in: data).sweep(keeping: ["upload-kept"], writtenBefore: start)
+        }
+        #expect(try sweep(before: 1).isEmpty, "a task may be writing it")
+        #expect(try sweep(before: .max) == ["upload-cut"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: handover).sorted()
+                == ["T1", "mine", "upload-kept"])
+    }
+
     @Test func `the host reads no file through a link or a further name`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try put("T1")

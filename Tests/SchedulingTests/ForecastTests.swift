@@ -42,6 +42,22 @@ import Testing
         return (scheduler, request)
     }
 
+    @Test func `a discretionary transfer is expected when the charger usually comes`() {
+        let (scheduler, _) = Self.waiting()
+        let history = Self.history(days: 24) { _ in 6 }
+        var transfer = TransferRequest(bundle: .sample, direction: .download, url: "http://a/x")
+        let urgent = scheduler.forecast(transfer, notBefore: nil, from: history, at: Self.now)
+        #expect(urgent.unchanged == Self.now.wall)
+        transfer.isDiscretionary = true
+        let forecast = scheduler.forecast(transfer, notBefore: nil, from: history, at: Self.now)
+        #expect(forecast.days == 24 && forecast.starts == 24 && forecast.unchanged == nil)
+        #expect(forecast.usual == Self.now.wall + .seconds(6 * 3600))
+        // The end of its wait between two attempts comes after the charger, which stays for three hours.
+        let later = Self.now.wall + .seconds(7 * 3600)
+        let delayed = scheduler.forecast(transfer, notBefore: later, from: history, at: Self.now)
+        #expect(delayed.usual == later)
+    }
+
     @Test func `what waits for the charger is expected when the charger usually comes`() {
         let (scheduler, request) = Self.waiting()
         let history = Self.history(days: 24) { $0 % 5 == 0 ? nil : 6 + Double($0 % 3) / 2 }

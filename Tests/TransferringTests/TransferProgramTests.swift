@@ -87,7 +87,7 @@ import Transferring
         #expect(end.kind == .faulty && end.completed == 1 << 50 && received == 1 << 50)
         #expect(end.failure?.code == 1 << 50)
         #expect(end.retryAfter == .seconds(1 << 40))
-        guard case .response(_, let response, let total)? = ear.reports.withLock(\.first) else {
+        guard case .response(_, let response, let total, _)? = ear.reports.withLock(\.first) else {
             Issue.record("no response")
             return
         }

@@ -6,9 +6,25 @@ import TaskModel
 /// The feed follows the host only while it has a client, because the host does less work for events that
 /// nothing follows.
 final class EventFeed: Sendable {
+    /// Which events a client gets.
+    enum Selection {
+        /// All but the short ends of transfers.
+        case usual
+        /// Only the short ends of transfers, and the stop of the host.
+        case transferEnds
+
+        func contains(_ event: HostEvent) -> Bool {
+            switch event {
+            case .hostStopping: true
+            case .transferEnded: self == .transferEnds
+            default: self == .usual
+            }
+        }
+    }
+
     private struct State {
         var last = 0
-        var queues: [Int: FrameQueue] = [:]
+        var queues: [Int: (queue: FrameQueue, selection: Selection)] = [:]
         /// Ends following the host; `nil` while the feed does not follow it.
         var stop: (@Sendable () -> Void)?
     }
@@ -18,11 +34,11 @@ final class EventFeed: Sendable {
 
     init(of host: any HostControl) { self.host = host }
 
-    /// Adds every event from now on to a queue, until the queue ends.
-    func add(_ queue: FrameQueue) {
+    /// Adds the events of a selection to a queue from now on, until the queue ends.
+    func add(_ queue: FrameQueue, _ selection: Selection) {
         let number = state.withLock { state in
             state.last += 1
-            state.queues[state.last] = queue
+            state.queues[state.last] = (queue, selection)
             if state.stop == nil { state.stop = host.follow { [weak self] in self?.take($0) } }
             return state.last
         }
@@ -43,13 +59,17 @@ final class EventFeed: Sendable {
         guard let event else {
             let queues = state.withLock { state in
                 defer { (state.queues, state.stop) = ([:], nil) }
-                return Array(state.queues.values)
+                return state.queues.values.map(\.queue)
             }
             for queue in queues { queue.finish() }
             return
         }
+        let queues = state.withLock { state in
+            state.queues.values.compactMap { $0.selection.contains(event) ? $0.queue : nil }
+        }
+        guard !queues.isEmpty else { return }
         let frame = StreamFrame(event)
-        for queue in state.withLock({ Array($0.queues.values) }) {
+        for queue in queues {
             queue.put(frame, isDispensable: event.isDispensable)
         }
     }

@@ -10,10 +10,11 @@ struct StreamRoutes {
     let events: EventFeed
 
     func add(to routes: RouteTable) {
-        routes.get("events") { request, context in
+        routes.get("events", query: [.only]) { request, context in
+            let selection = try request.selection
             try connections.follow(context, subject: request.subject)
             let (queue, frames) = connections.queue(for: context)
-            events.add(queue)
+            events.add(queue, selection)
             return .stream(frames, of: queue, to: request, context)
         }
         routes.get("log", query: [.follow, .launch, .identifier, .since, .until, .limit]) {
@@ -46,6 +47,19 @@ struct StreamRoutes {
 }
 
 extension Request {
+    /// Which events the request asks for.
+    fileprivate var selection: EventFeed.Selection {
+        get throws {
+            guard let word = query(.only) else { return .usual }
+            guard word == "transferEnded" else {
+                throw ClientText.invalid(
+                    word, "this is not a value of 'only'",
+                    remedy: "Write only=transferEnded, or leave it out for all events")
+            }
+            return .transferEnds
+        }
+    }
+
     /// Which lines of the stored log the request asks for; `nil` for those in memory.
     fileprivate var logQuery: LogQuery? {
         get throws {

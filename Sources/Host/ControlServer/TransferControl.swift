@@ -7,6 +7,12 @@ public protocol TransferControl: Sendable {
     /// - Throws: `invalidRequest` if the request is not valid; `unavailable` if it can't be stored.
     func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer
 
+    /// Makes several transfers, all or none; they are durable when the method returns.
+    ///
+    /// - Returns: The transfers, in the order of the requests.
+    /// - Throws: `invalidRequest` if one of the requests is not valid; `unavailable` if they can't be stored.
+    func transfer(_ requests: [TransferRequest]) async throws(SubmissionError) -> [TransferID]
+
     /// Cancels a transfer.
     ///
     /// - Returns: The transfer, which has ended.

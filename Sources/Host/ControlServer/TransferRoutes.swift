@@ -16,10 +16,21 @@ struct TransferRoutes {
             return try await Response.json(TransferMessage(host.transfers.transfer(id)))
         }
         routes.post("transfers") { request, context in
-            let message = try await request.message(
-                TransferRequestMessage.self, context: context, limits: limits)
-            let transfer = try await host.transfers.transfer(message.request())
-            return try Response.json(TransferMessage(transfer), status: .created)
+            switch try await request.message(
+                TransferRequestsMessage.self, context: context, limits: limits)
+            {
+            case .one(let message):
+                let transfer = try await host.transfers.transfer(message.request())
+                return try Response.json(TransferMessage(transfer), status: .created)
+            case .several(let messages):
+                guard messages.count <= ControlProtocol.maximumTransfers else {
+                    throw ClientText.invalid(
+                        request.subject, "the array has \(messages.count) requests",
+                        remedy: "Send at most \(ControlProtocol.maximumTransfers) in one call")
+                }
+                let transfers = try await host.transfers.transfer(messages.map { try $0.request() })
+                return try Response.json(AcceptedTransfersMessage(transfers: transfers), status: .created)
+            }
         }
         routes.delete("transfers/:transfer") { request, context in
             try await request.requireNoBody(context: context, limits: limits)

@@ -18,6 +18,8 @@ public enum HostAnswer: Sendable {
     case connected(ClientID)
     /// The transfer is durable, as it is now.
     case transfer(Transfer)
+    /// The transfers are durable, in the order of the requests.
+    case transfers([TransferID])
     /// The call succeeded.
     case done
     /// The call was refused.

@@ -18,6 +18,7 @@ extension HostCore {
         case .pause(let order): pause(order, call)
         case .keepGoing(let id, let isWanted): keepGoing(id, isWanted, call)
         case .transfer(let request): beginTransfer(request, call)
+        case .transfers(let requests): beginTransfers(requests, call)
         case .cancelTransfer(let id): cancelTransfer(id, call)
         case .connect(let patterns, let process): connect(patterns, process, call, asked, isRescanned)
         case .report(let id, let report, let process, let cpu):

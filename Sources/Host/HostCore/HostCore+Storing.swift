@@ -35,6 +35,7 @@ extension HostCore {
         case .bundle(let bundle): bundleStored(bundle, result)
         case .pause(let call, let pause): pauseStored(call, pause, result)
         case .acceptTransfer(let transfer, let call): transferAccepted(transfer, call, result)
+        case .acceptTransfers(let transfers, let call): transfersAccepted(transfers, call, result)
         case .transfer(let id):
             if case .failure(let refusal) = result {
                 log(.warning, "the host could not store how far \(id) is: \(refusal)")

@@ -14,17 +14,32 @@ extension HostCore {
 
     mutating func beginTransfer(_ request: TransferRequest, _ call: CallID) {
         guard phase == .serving else { return refuse(call, notServing("bgtaskd")) }
-        if let problem = request.problem {
-            return refuse(
-                call,
-                SubmissionError(
-                    code: .invalidRequest, subject: request.url, finding: problem.finding,
-                    remedy: problem.remedy))
-        }
-        lastTransfer += 1
-        let transfer = Transfer(
-            id: TransferID(rawValue: lastTransfer), request: request, submittedAt: now.wall.rounded)
+        if let refusal = Self.refusal(of: request) { return refuse(call, refusal) }
+        let transfer = makeTransfer(request)
         store(.saveTransfer(transfer), .acceptTransfer(transfer, call))
+    }
+
+    /// Makes several transfers with one write; one request that is not valid refuses all.
+    mutating func beginTransfers(_ requests: [TransferRequest], _ call: CallID) {
+        guard phase == .serving else { return refuse(call, notServing("bgtaskd")) }
+        for request in requests {
+            if let refusal = Self.refusal(of: request) { return refuse(call, refusal) }
+        }
+        let transfers = requests.map { makeTransfer($0) }
+        store(.addTransfers(transfers), .acceptTransfers(transfers, call))
+    }
+
+    private static func refusal(of request: TransferRequest) -> SubmissionError? {
+        request.problem.map {
+            SubmissionError(
+                code: .invalidRequest, subject: request.url, finding: $0.finding, remedy: $0.remedy)
+        }
+    }
+
+    private mutating func makeTransfer(_ request: TransferRequest) -> Transfer {
+        lastTransfer += 1
+        return Transfer(
+            id: TransferID(rawValue: lastTransfer), request: request, submittedAt: now.wall.rounded)
     }
 
     mutating func cancelTransfer(_ id: TransferID, _ call: CallID) {
@@ -60,15 +75,29 @@ extension HostCore {
         answer(call, .transfer(transfer))
     }
 
+    mutating func transfersAccepted(
+        _ accepted: [Transfer], _ call: CallID, _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
+        if case .failure(let refusal) = result { return refuse(call, refusal.asSubmissionError) }
+        for transfer in accepted { put(transfer) }
+        answer(call, .transfers(accepted.map(\.id)))
+    }
+
     // MARK: Reports
 
     mutating func take(_ report: TransferReport) {
         switch report {
-        case .response(let id, let response, let total):
+        case .response(let id, let response, let total, let isWhole):
             guard var transfer = transfers[id], transfer.state == .running else { return }
             transfer.response = response
             transfer.total = total ?? transfer.total
-            put(transfer)
+            if isWhole {
+                // Its end follows as soon as the disk has it, and tells the rest.
+                _ = transfers.put(transfer, at: now)
+                transfers.releasePlace(of: id)
+            } else {
+                put(transfer)
+            }
             // A file that is complete after a crash needs no other request, so its response must be known.
             if total ?? .max > Self.smallFile { store(.saveTransfer(transfer), .transfer(id)) }
         case .progress(let id, let completed, let total, let received, let sent):
@@ -136,7 +165,12 @@ extension HostCore {
         }
         // A row that can't be read may be that of a transfer whose files a newer version can use.
         if facts.unreadable.isEmpty {
-            emit(.transfer(.sweep(keeping: Set(transfers.all.filter(\.keepsFiles).map(\.id)))))
+            let uploads = transfers.all.filter { $0.state != .ended && $0.request.direction == .upload }
+            emit(
+                .transfer(
+                    .sweep(
+                        keeping: Set(transfers.all.filter(\.keepsFiles).map(\.id)),
+                        uploads: Set(uploads.compactMap(\.request.handover)))))
         }
     }
 
@@ -205,9 +239,16 @@ extension HostCore {
         transfers.all.map { explained($0, at: now) }
     }
 
-    /// One transfer with its verdicts; `nil` if the host does not know it.
+    /// One transfer with its verdicts and its forecast; `nil` if the host does not know it.
     public func explainedTransfer(_ id: TransferID, at now: Moment) -> ExplainedTransfer? {
-        transfers[id].map { explained($0, at: now) }
+        guard let transfer = transfers[id] else { return nil }
+        var found = explained(transfer, at: now)
+        // A budget that is used up is no condition, so its end at midnight is all that is known.
+        if !found.vetoes.isEmpty, budgetVeto(of: transfer.request.bundle, at: now) == nil {
+            found.forecast = scheduler.forecast(
+                transfer.request, notBefore: transfer.notBefore, from: history, at: now)
+        }
+        return found
     }
 
     private func explained(_ transfer: Transfer, at now: Moment) -> ExplainedTransfer {
@@ -281,6 +322,7 @@ extension HostCore {
             return
         }
         emit(.publish(.transferChanged(transfer)))
+        if let outcome = transfer.outcome { emit(.publish(.transferEnded(transfer.id, outcome))) }
         if !transfer.keepsFiles { emit(.transfer(.remove(transfer.id))) }
         endedInSession(transfer)
         if let call { answer(call, .transfer(transfer)) }

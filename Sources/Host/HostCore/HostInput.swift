@@ -206,6 +206,8 @@ public enum HostCall: Sendable {
     case keepGoing(LaunchID, Bool)
     /// Make a transfer. Answer: `transfer`.
     case transfer(TransferRequest)
+    /// Make several transfers, all or none. Answer: `transfers`.
+    case transfers([TransferRequest])
     /// Cancel a transfer. Answer: `transfer`.
     case cancelTransfer(TransferID)
     /// Register a process for identifiers. Answer: `connected`.

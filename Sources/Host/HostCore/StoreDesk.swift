@@ -39,6 +39,8 @@ enum StoreErrand: Sendable {
     case pause(CallID, Pause?)
     /// A new transfer, with the caller that waits for it.
     case acceptTransfer(Transfer, CallID)
+    /// New transfers of one call, with the caller that waits for them.
+    case acceptTransfers([Transfer], CallID)
     /// The state of a transfer that goes on.
     case transfer(TransferID)
     /// The end of a transfer, with the caller that cancelled it; repeated if an earlier write of it failed.

@@ -75,6 +75,10 @@ public struct MemoryStore: Equatable, Sendable {
             facts.transfers.append(transfer)
             facts.lastTransfer = max(facts.lastTransfer, transfer.id.rawValue)
             return .success(.done)
+        case .addTransfers(let transfers):
+            facts.transfers += transfers
+            facts.lastTransfer = transfers.reduce(facts.lastTransfer) { max($0, $1.id.rawValue) }
+            return .success(.done)
         case .removeTransfer(let id):
             facts.transfers.removeAll { $0.id == id }
             return .success(.done)

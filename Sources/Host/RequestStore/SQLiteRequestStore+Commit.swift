@@ -45,6 +45,9 @@ extension SQLiteRequestStore {
         case .saveTransfer(let transfer):
             try TransferRow.write(transfer, in: db)
             return .done
+        case .addTransfers(let transfers):
+            for transfer in transfers { try TransferRow.write(transfer, in: db) }
+            return .done
         case .removeTransfer(let id):
             try TransferRow.remove(id, in: db)
             return .done

@@ -47,7 +47,7 @@ extension Scheduler {
     ///
     /// The same weekday has the weight 1, another working day (or, at weekends, another day of a weekend)
     /// 0.5, and every other day 0.1. These numbers are our choice.
-    private func courseWeights(at now: WallTime) -> [(back: Int, weight: Double)] {
+    func courseWeights(at now: WallTime) -> [(back: Int, weight: Double)] {
         let today = situation.localDay(now)
         // 1970-01-01 was a Thursday.
         func isWeekend(_ day: Int64) -> Bool { (day + 3).floorRemainder(by: 7) >= 5 }

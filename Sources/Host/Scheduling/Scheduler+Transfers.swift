@@ -21,7 +21,7 @@ extension Scheduler {
         answers(about: transfer, isTelling: false, at: now).contains { $1.isVeto }
     }
 
-    private func answers(
+    func answers(
         about transfer: TransferRequest, isTelling: Bool, at now: Moment
     ) -> [(any Policy, Answer)] {
         guard let identifier = try? TaskIdentifier("transfer") else { return [] }

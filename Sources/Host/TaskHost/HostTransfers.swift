@@ -12,6 +12,13 @@ public struct HostTransfers: Sendable {
         }
     }
 
+    /// Makes several transfers, which are durable when the function returns.
+    public func transfer(_ requests: [TransferRequest]) async throws(SubmissionError) -> [TransferID] {
+        try await host.ask(.transfers(requests)).value {
+            if case .transfers(let found) = $0 { found } else { nil }
+        }
+    }
+
     /// Cancels a transfer.
     public func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
         try await host.ask(.cancelTransfer(id)).value {

@@ -190,6 +190,14 @@ struct StateDirectories: Sendable {
         try DirectoryTree.set(apps(of: bundle), owner: 0, group: user, mode: 0o750)
     }
 
+    /// The data directories of all bundles, also of those that are gone.
+    ///
+    /// - Throws: The system call that failed.
+    func allData() throws(SystemCallError) -> [String] {
+        guard DirectoryTree.isDirectory("\(root)/data") else { return [] }
+        return try DirectoryTree.names(in: "\(root)/data").map { "\(root)/data/\($0)" }
+    }
+
     /// The owners of the data directories, by the names of these.
     ///
     /// - Throws: The system call that failed.

@@ -12,6 +12,8 @@ import Transferring
 final class TransferDesk: Sendable {
     private let configuration: HostConfiguration
     private let directories: StateDirectories
+    /// When this host began, in seconds since 1970 on the machine's clock, as files have it.
+    private let start = Int(SystemClocks().now().wall.wholeSeconds)
     private let log: HostLog
     private let inbox: Inbox
     private let ordering = DispatchQueue(label: "bgtask.host.transfers")
@@ -77,7 +79,8 @@ final class TransferDesk: Sendable {
         case .move(let id, let other): ordering.async { self.move(id, to: other, files) }
         case .discard(let transfer): delivering.async { files.discard(transfer) }
         // Before the first begin, whose directory would be removed, too.
-        case .sweep(let kept): ordering.async { self.sweep(files, keeping: kept) }
+        case .sweep(let kept, let uploads):
+            ordering.async { self.sweep(files, keeping: kept, uploads: uploads) }
         }
     }
 
@@ -114,10 +117,16 @@ final class TransferDesk: Sendable {
         }
     }
 
-    private func sweep(_ files: TransferFiles, keeping kept: Set<TransferID>) {
+    private func sweep(_ files: TransferFiles, keeping kept: Set<TransferID>, uploads: Set<String>) {
         do {
             for id in try files.sweep(keeping: kept) {
                 log.append(.info, "removed the files of \(id), which an earlier host left")
+            }
+            for data in try directories.allData() {
+                for name in files.sweepUploads(in: data, keeping: uploads, writtenBefore: start) {
+                    log.append(
+                        .info, "removed \(data)/\(HandoverDirectory.name)/\(name), which nothing will send")
+                }
             }
         } catch {
             log.append(.warning, "the files of ended transfers could not be removed: \(error)")

@@ -38,6 +38,22 @@ extension TransferFiles {
         if let directory = try? handover(of: request.bundle) { directory.remove(name) }
     }
 
+    /// Removes the copies for uploads that nothing will send from the handover directory in a data directory.
+    ///
+    /// - Parameters:
+    ///   - data: The data directory of a bundle.
+    ///   - kept: The names of the files that will be sent.
+    ///   - start: When this host began, in seconds since 1970; newer files stay.
+    /// - Returns: The names of the removed files.
+    public func sweepUploads(
+        in data: String, keeping kept: Set<String>, writtenBefore start: Int
+    ) -> [String] {
+        guard DirectoryTree.isDirectory("\(data)/\(HandoverDirectory.name)"),
+            let directory = try? HandoverDirectory(in: data)
+        else { return [] }
+        return directory.sweep(keeping: kept, writtenBefore: start)
+    }
+
     /// Gives the bytes of a transfer that has ended to another one, which continues it.
     ///
     /// - Throws: The system call that failed; the other transfer then begins with its first byte.

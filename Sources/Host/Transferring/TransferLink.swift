@@ -114,7 +114,10 @@ final class TransferLink: Sendable {
     private func take(_ message: TransferProgramReport, _ report: (TransferReport) -> Void) {
         switch message {
         case .hello, .alive, .failed: return
-        case .response(let message): report(.response(message.id, message.response, total: message.length))
+        case .response(let message):
+            report(
+                .response(
+                    message.id, message.response, total: message.length, isWhole: message.isWhole))
         case .progress(let message):
             usedCPU.withLock { $0 = .microseconds(message.cpuMicroseconds.bounded) }
             let bytes = Bytes(received: message.received.bounded, sent: message.sent.bounded)

@@ -10,6 +10,9 @@ public struct HandoverDirectory: ~Copyable {
     /// The name of the directory.
     public static let name = ".transfers"
 
+    /// How the names of the copies begin that background sessions make of the files to send.
+    private static let uploadPrefix = "upload-"
+
     private let directory: OwnedDescriptor
     private let path: String
     private let owner: uid_t
@@ -101,6 +104,38 @@ public struct HandoverDirectory: ~Copyable {
     public func remove(_ name: String) {
         guard (try? check(name)) != nil else { return }
         _ = unlinkat(directory.rawValue, name, 0)
+    }
+
+    /// Removes the copies for uploads that nothing will send, because the copy or the app was cut off.
+    ///
+    /// - Parameters:
+    ///   - kept: The names of the files that will be sent.
+    ///   - start: Seconds since 1970; files that were written in this second or later stay, because a task of
+    ///     the present host may be writing them.
+    /// - Returns: The names of the removed files.
+    public func sweep(keeping kept: Set<String>, writtenBefore start: Int) -> [String] {
+        let folder = directory.rawValue
+        let own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard own >= 0 else { return [] }
+        guard let listing = fdopendir(own) else {
+            close(own)
+            return []
+        }
+        defer { closedir(listing) }
+        var stale: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasPrefix(Self.uploadPrefix), !kept.contains(name) { stale.append(name) }
+        }
+        return stale.filter { name in
+            var status = stat()
+            // Unlike the time of the contents, a program can't set this one.
+            guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_ctim.tv_sec < start
+            else { return false }
+            return unlinkat(folder, name, 0) == 0
+        }
     }
 
     private func check(_ name: String) throws(SystemCallError) {

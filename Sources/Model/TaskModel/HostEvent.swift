@@ -32,17 +32,19 @@ public enum HostEvent: Equatable, Sendable {
     case launchEnded(LaunchRecord, putBack: TaskRequest?)
     /// A transfer was accepted, began, moved bytes, waits or has ended; the newest event replaces older ones.
     case transferChanged(Transfer)
+    /// A transfer has ended: the same as ``transferChanged(_:)`` says, for clients that follow nothing else.
+    case transferEnded(TransferID, TransferOutcome)
     /// The host is stopping; no event follows.
     case hostStopping
 
     /// Whether a slow reader may miss the event.
     ///
-    /// This is true for progress and titles, because newer events and the end of the launch contain them
-    /// again.
+    /// This is true for progress and titles, and for transfers that have not ended, because newer events and
+    /// the end contain them again.
     public var isDispensable: Bool {
         switch self {
         case .progress, .titleChanged: true
-        case .transferChanged(let transfer): transfer.state == .running
+        case .transferChanged(let transfer): transfer.state != .ended
         default: false
         }
     }
@@ -55,7 +57,7 @@ public enum HostEvent: Equatable, Sendable {
             .titleChanged(_, let id, _, _), .launchAsked(_, let id, _), .launchExpiring(_, let id, _):
             id
         case .launchStarted(let record), .launchEnded(let record, _): record.request
-        case .transferChanged, .hostStopping: nil
+        case .transferChanged, .transferEnded, .hostStopping: nil
         }
     }
 }

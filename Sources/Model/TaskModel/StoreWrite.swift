@@ -57,6 +57,10 @@ public enum StoreWrite: Equatable, Sendable {
     ///
     /// Answer: ``StoreAnswer/done``.
     case saveTransfer(Transfer)
+    /// Stores new transfers, all or none.
+    ///
+    /// Answer: ``StoreAnswer/done``.
+    case addTransfers([Transfer])
     /// Removes a transfer.
     ///
     /// Answer: ``StoreAnswer/done``.

@@ -84,9 +84,12 @@ public struct ExplainedTransfer: Equatable, Sendable {
     public var transfer: Transfer
     /// The policies that hold the next attempt; empty unless the transfer waits.
     public var vetoes: [Verdict]
+    /// When the next attempt will probably begin; `nil` in listings, and if no policy holds it.
+    public var forecast: Forecast?
 
-    public init(transfer: Transfer, vetoes: [Verdict]) {
+    public init(transfer: Transfer, vetoes: [Verdict], forecast: Forecast? = nil) {
         self.transfer = transfer
         self.vetoes = vetoes
+        self.forecast = forecast
     }
 }

@@ -253,6 +253,7 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     }
     transfer->must_restart = transfer->has_reported_response = false;
     transfer->asked = -1;
+    transfer->response_at = 0;
     transfer->message[0] = transfer->error[0] = '\0';
     transfer->upload_at = 0;
     response_reset(&transfer->response);

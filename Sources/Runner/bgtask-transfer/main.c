@@ -27,6 +27,8 @@
 #define HOST_SOCKET 3
 /* How long the program stays without a transfer, in ms: its connections can be used again meanwhile. */
 #define IDLE_TIME 30000
+/* How long a response waits for the end of a small file, in ms. */
+#define RESPONSE_DELAY 20
 /* The largest number of descriptors that wait for their orders. */
 #define WAITING_FILES_MAX 64
 
@@ -121,12 +123,15 @@ static void take_ends(void) {
         struct transfer *transfer;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
         // A response that only leads to another request is not the transfer's.
-        if (!transfer->has_reported_response && transfer->response.is_complete && !transfer->must_restart) {
-            report_response(&outbox, transfer);
+        bool must_report =
+            !transfer->has_reported_response && transfer->response.is_complete && !transfer->must_restart;
+        fetch_stop(multi, transfer);
+        bool is_whole = fetch_ended(transfer, code);
+        if (must_report) {
+            report_response(&outbox, transfer, is_whole);
             transfer->has_reported_response = true;
         }
-        fetch_stop(multi, transfer);
-        if (fetch_ended(transfer, code))
+        if (is_whole)
             finish(transfer);
         else if (!transfer->must_restart || !fetch_begin(multi, transfer))
             end(transfer);
@@ -152,8 +157,16 @@ static int check_times(void) {
         bool is_final = transfer->response.is_complete && transfer->response.status >= 200 &&
                         !transfer->response.is_redirect;
         if (is_final && !transfer->has_reported_response) {
-            report_response(&outbox, transfer);
-            transfer->has_reported_response = true;
+            // The response of a small file comes with the news that all of it is here.
+            if (transfer->response_at == 0)
+                transfer->response_at = now;
+            int64_t due = transfer->response_at + RESPONSE_DELAY;
+            if (due <= now || transfer->partial.size >= transfer->record_step) {
+                report_response(&outbox, transfer, false);
+                transfer->has_reported_response = true;
+            } else if (due < next) {
+                next = due;
+            }
         }
         // The time in libcurl's queue for a connection is not the server's.
         if (fetch_is_queued(transfer))

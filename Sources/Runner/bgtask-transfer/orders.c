@@ -21,7 +21,8 @@ static const struct message_rule rules[] = {
     {TRANSFER_CANCEL, {U64_REQUIRED(1)}},
     // Program to host
     {TRANSFER_HELLO, {U64_REQUIRED(1)}},
-    {TRANSFER_RESPONSE, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), TEXT(7, HEADER_BYTES_MAX), TEXT(8, 8192)}},
+    {TRANSFER_RESPONSE, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), TEXT(7, HEADER_BYTES_MAX), TEXT(8, 8192),
+                         FLAG(9)}},
     {TRANSFER_PROGRESS, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), U64_REQUIRED(4), U64_REQUIRED(5),
                          U64_REQUIRED(6)}},
     {TRANSFER_ENDED, {U64_REQUIRED(1), U64_REQUIRED(2), U64_REQUIRED(3), U64_REQUIRED(4), U64_REQUIRED(5),
@@ -66,7 +67,7 @@ static int64_t expected(const struct transfer *transfer) {
     return transfer->is_upload ? transfer->upload_length : transfer->partial.total;
 }
 
-void report_response(struct outbox *outbox, const struct transfer *transfer) {
+void report_response(struct outbox *outbox, const struct transfer *transfer, bool is_whole) {
     const struct response *response = &transfer->response;
     char *address = NULL;
     curl_easy_getinfo(transfer->handle, CURLINFO_EFFECTIVE_URL, &address);
@@ -79,6 +80,8 @@ void report_response(struct outbox *outbox, const struct transfer *transfer) {
         frame_add_text(&writer, 7, response->lines, HEADER_BYTES_MAX);
     if (address != NULL)
         frame_add_text(&writer, 8, address, 8192);
+    if (is_whole)
+        frame_add_flag(&writer, 9, true);
     send_report(outbox);
 }
 

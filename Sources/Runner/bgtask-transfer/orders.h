@@ -25,7 +25,7 @@ enum transfer_message {
 /** Queues the first message: the version of the messages. */
 void report_hello(struct outbox *outbox);
 /** Queues the status and headers of a transfer's final response. */
-void report_response(struct outbox *outbox, const struct transfer *transfer);
+void report_response(struct outbox *outbox, const struct transfer *transfer, bool is_whole);
 /** Queues how far a transfer is. */
 void report_progress(struct outbox *outbox, const struct transfer *transfer);
 /** Queues the sign that the program is alive. */

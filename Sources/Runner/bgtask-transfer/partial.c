@@ -13,6 +13,8 @@
 /* Downloads leave this much of the disk, or a twentieth of a small one, to the host and to others, in
  * bytes. */
 #define RESERVE (64u << 20)
+/* The largest file that is made durable together with others, in bytes. */
+#define SMALL_FILE (1 << 20)
 /* After how many bytes the free space is looked up again. */
 #define ROOM_CHECK_STEP (1 << 20)
 
@@ -199,10 +201,17 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length) {
     return true;
 }
 
+bool partial_is_plain(const struct partial *partial) {
+    return partial->file >= 0 && !partial->has_record && !partial->is_kept && partial->size <= SMALL_FILE;
+}
+
+bool partial_name(const struct partial *partial) {
+    return renameat(partial->directory, "part", partial->directory, "data") == 0;
+}
+
 bool partial_finish(const struct partial *partial) {
     bool is_named = partial->file < 0;
-    if (!is_named &&
-        (fsync(partial->file) != 0 || renameat(partial->directory, "part", partial->directory, "data") != 0))
+    if (!is_named && (fsync(partial->file) != 0 || !partial_name(partial)))
         return false;
     if (partial->has_record && unlinkat(partial->directory, "resume", 0) != 0 && errno != ENOENT)
         return false;

@@ -35,5 +35,10 @@ bool partial_publish_record(const struct partial *partial);
 /** Makes the file durable, then gives it its final name, and makes that durable, too, if the host keeps
  * it. */
 bool partial_finish(const struct partial *partial);
+/** Whether finishing the file needs only its sync and its final name, so that one sync of the file system can
+ * serve many such files. */
+bool partial_is_plain(const struct partial *partial);
+/** Gives a plain file whose bytes are durable its final name. */
+bool partial_name(const struct partial *partial);
 
 #endif

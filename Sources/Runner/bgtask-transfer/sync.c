@@ -4,9 +4,17 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-/* As many as finish small files in one commit of a journal; more bring nothing. */
+/* One of them finishes small files together; the others make records and finish large files. */
 #define THREADS 4
+/* From this many small files on, one sync of the file system is cheaper than one for each. */
+#define BATCH_MIN 4
+#define BATCH_MAX 64
+/* A sync of the file system also writes what others have changed. If it took longer than this, in ms, each
+ * file is synced alone for a minute. */
+#define SLOW_SYNC 1000
+#define SLOW_PAUSE 60000
 
 struct job {
     struct job *next;
@@ -26,7 +34,8 @@ struct list {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
 static struct job *known;
-static struct list waiting = {NULL, &waiting.first}, done = {NULL, &done.first};
+static struct list waiting = {NULL, &waiting.first}, small = {NULL, &small.first}, done = {NULL, &done.first};
+static bool is_batching; // a thread works on small files
 static void (*wake_main)(void);
 
 static void append(struct list *list, struct job *job) {
@@ -42,10 +51,48 @@ static struct job *take_first(struct list *list) {
     return job;
 }
 
+/* Makes all these files durable by one sync of their file system; false if each needs its own. */
+static bool sync_together(const struct partial *partial) {
+    static int64_t next_time; // only one thread at a time comes here
+    int64_t begin = now_milliseconds();
+    // An error may be that of another file, so each one is asked for its own.
+    if (begin < next_time || syncfs(partial->root) != 0)
+        return false;
+    int64_t end = now_milliseconds();
+    if (end - begin > SLOW_SYNC)
+        next_time = end + SLOW_PAUSE;
+    return true;
+}
+
+/* Finishes the small files that wait. Those that come meanwhile share the next sync. Called with the mutex. */
+static void finish_small(void) {
+    struct job *batch[BATCH_MAX];
+    int count = 0;
+    is_batching = true;
+    while (count < BATCH_MAX && (batch[count] = take_first(&small)) != NULL)
+        count++;
+    pthread_mutex_unlock(&mutex);
+    bool is_synced = count >= BATCH_MIN && sync_together(&batch[0]->partial);
+    for (int i = 0; i < count; i++) {
+        errno = 0;
+        bool is_done = is_synced ? partial_name(&batch[i]->partial) : partial_finish(&batch[i]->partial);
+        batch[i]->code = is_done ? 0 : errno != 0 ? errno : EIO;
+    }
+    pthread_mutex_lock(&mutex);
+    for (int i = 0; i < count; i++)
+        append(&done, batch[i]);
+    is_batching = false;
+    wake_main();
+}
+
 static void *work(void *unused) {
     (void)unused;
     pthread_mutex_lock(&mutex);
     for (;;) {
+        if (small.first != NULL && !is_batching) {
+            finish_small();
+            continue;
+        }
         struct job *job = take_first(&waiting);
         if (job == NULL) {
             pthread_cond_wait(&has_work, &mutex);
@@ -88,7 +135,7 @@ bool sync_add(struct transfer *transfer, enum sync_kind kind) {
     pthread_mutex_lock(&mutex);
     job->next_known = known;
     known = job;
-    append(&waiting, job);
+    append(kind == SYNC_FINISH && partial_is_plain(&job->partial) ? &small : &waiting, job);
     pthread_cond_signal(&has_work);
     pthread_mutex_unlock(&mutex);
     return true;

@@ -84,6 +84,7 @@ struct transfer {
     bool is_ending; /**< The attempt has ended, and its end is reported when no thread works on the file. */
     long asked; /**< How many redirects came before the newest request that has a connection; -1 for none. */
     bool has_reported_response;
+    int64_t response_at; /**< When the final response was first seen, in ms; 0 before. */
     enum end_kind end_kind;
     char message[CURL_ERROR_SIZE + 128];
     char error[CURL_ERROR_SIZE]; /**< libcurl writes its own sentence here. */

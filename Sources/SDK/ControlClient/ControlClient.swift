@@ -214,6 +214,29 @@ public struct ControlClient: Sendable {
         try await send(.POST, "/transfers", request)
     }
 
+    /// Makes several transfers, all or none; they are durable when this method returns.
+    ///
+    /// - Parameter requests: At most ``ControlProtocol/maximumTransfers`` requests, and 512 KiB as JSON.
+    /// - Returns: The transfers, in the order of the requests.
+    /// - Throws: ``ControlClientError``.
+    public func transfer(_ requests: [TransferRequestMessage]) async throws(ControlClientError)
+        -> [TransferID]
+    {
+        let answer: AcceptedTransfersMessage = try await send(.POST, "/transfers", requests)
+        return answer.transfers
+    }
+
+    /// Follows the ends of transfers, and nothing else but the stop of the host, from the moment when this
+    /// method returns.
+    ///
+    /// - Returns: The events ``HostEventMessage/transferEnded(_:_:)`` and ``HostEventMessage/hostStopping``.
+    /// - Throws: ``ControlClientError``; the stream can throw it, too.
+    public func transferEnds() async throws(ControlClientError)
+        -> AsyncThrowingStream<HostEventMessage, any Error>
+    {
+        try await follow("/events?only=transferEnded")
+    }
+
     /// The transfers, oldest first.
     public func transfers() async throws(ControlClientError) -> [TransferMessage] {
         try await get("/transfers")
@@ -380,7 +403,13 @@ public struct ControlClient: Sendable {
     /// - Throws: ``ControlClientError``; the stream can throw it, too.
     public func events() async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error>
     {
-        try await transport.follow(path("/events")) { event in
+        try await follow("/events")
+    }
+
+    private func follow(
+        _ route: String
+    ) async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error> {
+        try await transport.follow(path(route)) { event in
             let message = try ControlJSON.decode(HostEventMessage.self, from: Data(event.data))
             if case .unknown = message { return nil }
             return message

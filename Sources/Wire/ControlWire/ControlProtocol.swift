@@ -13,6 +13,8 @@ public enum ControlProtocol {
     public static let maximumResponseLength = 64 << 20
     /// The largest number of rows in one page of a listing.
     public static let maximumPageLength = 1000
+    /// The greatest number of transfers that one call can begin.
+    public static let maximumTransfers = 1000
     /// The greatest number of stored log lines in one answer, and the default.
     public static let maximumLogLines = 10_000
     /// The number of pending requests in a page that sets no limit.

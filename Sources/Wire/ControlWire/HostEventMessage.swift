@@ -27,6 +27,8 @@ public enum HostEventMessage: Equatable, Sendable {
     case launchEnded(LaunchMessage, putBack: RequestMessage?)
     /// A transfer was accepted, began, moved bytes, waits or has ended.
     case transferChanged(TransferMessage)
+    /// A transfer has ended; only for clients that asked for nothing else.
+    case transferEnded(TransferID, TransferOutcome)
     /// The host is stopping.
     case hostStopping
     /// An event that only a newer host knows; skip it.
@@ -53,6 +55,7 @@ public enum HostEventMessage: Equatable, Sendable {
         case .launchEnded(let record, let putBack):
             self = .launchEnded(LaunchMessage(record), putBack: putBack.map(RequestMessage.init))
         case .transferChanged(let transfer): self = .transferChanged(TransferMessage(transfer))
+        case .transferEnded(let id, let outcome): self = .transferEnded(id, outcome)
         case .hostStopping: self = .hostStopping
         }
     }
@@ -71,6 +74,7 @@ public enum HostEventMessage: Equatable, Sendable {
         case .launchExpiring: "launchExpiring"
         case .launchEnded: "launchEnded"
         case .transferChanged: "transferChanged"
+        case .transferEnded: "transferEnded"
         case .hostStopping: "hostStopping"
         case .unknown(let name): name
         }
@@ -80,7 +84,7 @@ public enum HostEventMessage: Equatable, Sendable {
 extension HostEventMessage: Codable {
     private enum CodingKeys: String, CodingKey {
         case event, request, launch, identifier, verdicts, rationale, reason, progress, at, putBack, title,
-            subtitle, transfer
+            subtitle, transfer, outcome
     }
 
     /// Decodes an event; an unknown name gives ``unknown(_:)``.
@@ -131,6 +135,10 @@ extension HostEventMessage: Codable {
                 putBack: try values.decodeIfPresent(RequestMessage.self, forKey: .putBack))
         case "transferChanged":
             self = .transferChanged(try values.decode(TransferMessage.self, forKey: .transfer))
+        case "transferEnded":
+            self = .transferEnded(
+                try values.decode(TransferID.self, forKey: .transfer),
+                try values.decode(TransferOutcome.self, forKey: .outcome))
         case "hostStopping":
             self = .hostStopping
         default:
@@ -180,6 +188,9 @@ extension HostEventMessage: Codable {
             try values.encode(putBack, forKey: .putBack)
         case .transferChanged(let transfer):
             try values.encode(transfer, forKey: .transfer)
+        case .transferEnded(let id, let outcome):
+            try values.encode(id, forKey: .transfer)
+            try values.encode(outcome, forKey: .outcome)
         case .hostStopping, .unknown:
             break
         }

@@ -65,6 +65,45 @@ public struct TransferRequestMessage: Codable, Equatable, Sendable {
     }
 }
 
+/// The body of `POST /v1/transfers`: one request, or an array of them.
+public enum TransferRequestsMessage: Decodable {
+    /// One request; the answer is the transfer.
+    case one(TransferRequestMessage)
+    /// Several requests, of which the host accepts all or none; the answer is ``AcceptedTransfersMessage``.
+    case several([TransferRequestMessage])
+
+    /// An element, which is refused if it has a key that the message does not know.
+    private struct Element: Decodable {
+        /// Found once, because an array can have many elements.
+        static let keys = MessageKeys(of: TransferRequestMessage.self)
+        let message: TransferRequestMessage
+
+        init(from decoder: any Decoder) throws {
+            try Self.keys?.check(decoder)
+            message = try TransferRequestMessage(from: decoder)
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        // An empty array becomes an error about one object.
+        guard var array = try? decoder.unkeyedContainer(), !array.isAtEnd else {
+            self = .one(try TransferRequestMessage(from: decoder))
+            return
+        }
+        var messages: [TransferRequestMessage] = []
+        while !array.isAtEnd { messages.append(try array.decode(Element.self).message) }
+        self = .several(messages)
+    }
+}
+
+/// The transfers that the host has accepted together.
+public struct AcceptedTransfersMessage: Codable, Equatable, Sendable {
+    /// The transfers, in the order of the requests.
+    public var transfers: [TransferID]
+
+    public init(transfers: [TransferID]) { self.transfers = transfers }
+}
+
 /// One transfer, as `bgtask transfers --json` prints it; every key is always present.
 public struct TransferMessage: Codable, Equatable, Sendable {
     /// Why an attempt or the transfer failed.
@@ -123,8 +162,11 @@ public struct TransferMessage: Codable, Equatable, Sendable {
     @Explicit public var failure: Failure?
     /// The policies that hold the next attempt; `null` in events.
     @Explicit public var vetoes: [VerdictMessage]?
+    /// When the next attempt will probably begin; `null` in events and listings, and if no policy holds it.
+    @Explicit public var forecast: ForecastMessage?
 
-    public init(_ transfer: Transfer, vetoes: [Verdict]? = nil) {
+    public init(_ transfer: Transfer, vetoes: [Verdict]? = nil, forecast: Forecast? = nil) {
+        self.forecast = forecast.map(ForecastMessage.init)
         let request = transfer.request
         self.transfer = transfer.id
         bundle = request.bundle
@@ -152,7 +194,7 @@ public struct TransferMessage: Codable, Equatable, Sendable {
     }
 
     public init(_ explained: ExplainedTransfer) {
-        self.init(explained.transfer, vetoes: explained.vetoes)
+        self.init(explained.transfer, vetoes: explained.vetoes, forecast: explained.forecast)
     }
 }
 

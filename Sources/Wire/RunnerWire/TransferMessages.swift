@@ -99,7 +99,7 @@ public struct TransferResponseMessage: WireMessage {
     // The numbers 4 to 6 were fields of version 1.
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .optional(3, .u64), .optional(7, .text, limit: 49_152),
-        .optional(8, .text, limit: 8192))
+        .optional(8, .text, limit: 8192), .optional(9, .flag))
     /// The number of the transfer.
     public var transfer: UInt64
     /// The status.
@@ -110,8 +110,14 @@ public struct TransferResponseMessage: WireMessage {
     public var headers: String?
     /// The address after all redirects.
     public var url: String?
+    /// All bytes of a download are here, and only the disk is waited for.
+    public var isWhole: Bool
 
-    public init(transfer: UInt64, status: UInt64, total: UInt64?, headers: String?, url: String?) {
+    public init(
+        transfer: UInt64, status: UInt64, total: UInt64?, headers: String?, url: String?,
+        isWhole: Bool = false
+    ) {
+        self.isWhole = isWhole
         self.transfer = transfer
         self.status = status
         self.total = total
@@ -125,6 +131,7 @@ public struct TransferResponseMessage: WireMessage {
         total = values[3]
         headers = values[7]
         url = values[8]
+        isWhole = values[9]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -133,6 +140,7 @@ public struct TransferResponseMessage: WireMessage {
         fields.write(3, total)
         fields.write(7, headers)
         fields.write(8, url)
+        fields.write(9, ifTrue: isWhole)
     }
 }
 

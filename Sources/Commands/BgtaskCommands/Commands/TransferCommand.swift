@@ -7,7 +7,7 @@ import TaskModel
 struct TransferCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "transfer",
-        abstract: "Downloads a file, or uploads one, even if this command, the host or the machine ends.",
+        abstract: "Downloads files, or uploads one, even if this command, the host or the machine ends.",
         discussion: """
             The host stores the transfer before this command returns, and makes it in a sandboxed process of its \
             own. After a fault of the network, a crash or a restart, a download continues where it was, and an \
@@ -18,20 +18,30 @@ struct TransferCommand: HostCommand {
 
             A discretionary transfer waits for external power and an unmetered network.
 
+            With several addresses, or with --input, the host accepts all downloads together or none. --to then names \
+            a directory. Each line of the input has an address and, after a space, optionally a file.
+
             Examples:
               bgtask transfer https://example.com/disk.iso --wait
               bgtask transfer https://example.com/disk.iso --to ~/Downloads/disk.iso --discretionary
+              bgtask transfer --input addresses.txt --to ~/Downloads --wait
               bgtask transfer https://example.com/backup --upload backup.tar --header 'Authorization: Bearer KEY'
               bgtask transfer https://example.com/form --upload form.json --method POST --wait --json
             """)
 
-    @Argument(help: "The address, of http or https.")
-    var url: String
+    @Argument(help: ArgumentHelp("The addresses, of http or https.", valueName: "url"))
+    var urls: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where to put the downloaded file. The default is the last part of the address, in the current directory.",
+            "Also download the addresses in this file, one in a line; '-' is the standard input.",
             valueName: "file"))
+    var input: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to put the downloaded file, or the directory for several. The default is the last part of the address, in the current directory.",
+            valueName: "path"))
     var to: String?
 
     @Option(help: ArgumentHelp("Send this file instead of downloading one.", valueName: "file"))
@@ -83,13 +93,16 @@ struct TransferCommand: HostCommand {
 
     func validate() throws {
         if upload != nil, to != nil { throw ValidationError("Give --to or --upload, not both.") }
-        if upload == nil, to == nil, defaultName == nil {
+        if urls.isEmpty, input == nil { throw ValidationError("Give at least one address, or --input.") }
+        if isSeveral, upload != nil { throw ValidationError("Give one address with --upload.") }
+        if !isSeveral, upload == nil, to == nil, Self.lastName(of: urls[0]) == nil {
             throw ValidationError("The address ends in no name of a file. Name the file with --to.")
         }
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let message = try request(now: console.now)
+        if isSeveral { return try await runSeveral(asking: client, console: console) }
+        let message = try request(urls[0], to: to, now: console.now)
         // The stream must be open before the transfer begins, so that no event is missed.
         let events = wait ? try await client.events() : nil
         let transfer = try await client.transfer(message)
@@ -106,8 +119,37 @@ struct TransferCommand: HostCommand {
         ).follow()
     }
 
-    /// The last part of the address's path, if it can be the name of a file.
-    private var defaultName: String? {
+    /// Whether the command can begin several transfers.
+    private var isSeveral: Bool { urls.count > 1 || input != nil }
+
+    private func runSeveral(asking client: ControlClient, console: Console) async throws {
+        let directory = to.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
+        if !directory.isEmpty, !DirectoryTree.isDirectory(directory) {
+            throw ValidationError(
+                "There is no directory \(directory). With several addresses, --to names one.")
+        }
+        let lines = try urls.map { TransferLine(url: $0) } + (input.map { try TransferLine.read($0) } ?? [])
+        let requests = try lines.map { line in
+            guard let name = line.file ?? Self.lastName(of: line.url) else {
+                throw ValidationError(
+                    "\(Printable.text(line.url)) ends in no name of a file. Write a name behind it in the input."
+                )
+            }
+            return try request(line.url, to: name.hasPrefix("/") ? name : directory + name, now: console.now)
+        }
+        var files: Set<String> = []
+        for file in requests.compactMap(\.file) where !files.insert(file).inserted {
+            throw ValidationError("Two addresses have the file \(Printable.text(file)).")
+        }
+        if requests.isEmpty { throw ValidationError("The input has no address.") }
+        // The stream must be open before the transfers begin, so that no event is missed.
+        let ends = wait ? try await client.transferEnds() : nil
+        try await SeveralTransfers(client: client, console: console, requests: requests).begin(
+            following: ends)
+    }
+
+    /// The last part of an address's path, if it can be the name of a file.
+    private static func lastName(of url: String) -> String? {
         let address = url.prefix { $0 != "?" && $0 != "#" }
         guard let server = address.firstRange(of: "://")?.upperBound,
             let slash = address[server...].lastIndex(of: "/")
@@ -116,9 +158,9 @@ struct TransferCommand: HostCommand {
         return name.isEmpty || name == "." || name == ".." ? nil : name
     }
 
-    private func request(now: WallTime) throws -> TransferRequestMessage {
+    private func request(_ url: String, to: String?, now: WallTime) throws -> TransferRequestMessage {
         var message = TransferRequestMessage(url: url)
-        let given = upload ?? to ?? defaultName ?? ""
+        let given = upload ?? to ?? Self.lastName(of: url) ?? ""
         let path = given.hasPrefix("/") ? given : try DirectoryTree.realPath(of: ".") + "/" + given
         let isThere = upload != nil ? !DirectoryTree.isMissing(path) : isDirectory(parentOf: path)
         guard isThere, !DirectoryTree.isDirectory(path) else {

@@ -96,7 +96,9 @@ struct RequestStory {
             end = .hostStopping
             return []
         case .launchStarted, .launchReady, .progress, .titleChanged, .launchAsked, .launchExpiring,
-            .launchEnded, .requestCancelled, .requestAccepted, .requestBlocked, .transferChanged, .unknown:
+            .launchEnded, .requestCancelled, .requestAccepted, .requestBlocked, .transferChanged,
+            .transferEnded,
+            .unknown:
             return []
         }
     }

@@ -1,4 +1,5 @@
 import ControlWire
+import LinuxSystem
 import TaskModel
 
 /// Texts about one transfer: what the host knows of it, and why it waits or failed.
@@ -38,6 +39,10 @@ struct TransferStory {
         guard transfer.state == .waiting else { return }
         for line in Wording.blocking(transfer.vetoes ?? [], now: now) {
             try console.line("  " + Printable.text(line))
+        }
+        if let forecast = transfer.forecast {
+            let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: now))
+            try console.line("  " + Wording.forecast(forecast, at: now, offset: offset))
         }
     }
 

@@ -133,6 +133,20 @@ struct SourceTraps {
                 index,
                 "Set requiresNetworkConnectivity on the request: the host starts the task while there is a network,"
                     + " and expires it when the network is lost")
+        case "OSLogStore":
+            return missing(
+                index,
+                "Read the log with 'bgtask logs IDENTIFIER', or keep the entries that the app shows in a file of"
+                    + " its own")
+        case "didFinishCollecting" where hasBackgroundSession:
+            return [
+                problem(
+                    index,
+                    "the host delivers no metrics of a background session's tasks, because Foundation on Linux has "
+                        + "no way to make them",
+                    "Measure in the other methods of the delegate; 'bgtask show T5' has the bytes and attempts",
+                    severity: .warning)
+            ]
         case "UNLocationNotificationTrigger", "UNNotificationServiceExtension":
             return missing(
                 index, "Put it behind '#if os(iOS)': Linux has no location and no extensions of apps")

@@ -11,6 +11,10 @@ struct TransferBook: Sendable {
     ///
     /// Our choice: four servers at their limit.
     static let atOnce = 24
+    /// How many transfers at a time may wait for the disk without holding a place: 64.
+    ///
+    /// Our choice: each has two open files in the program, and more make a sync no cheaper for each.
+    static let wholeAtOnce = 64
     /// How many ended transfers the host remembers: 1,000.
     static let keptEnded = 1000
 
@@ -55,6 +59,8 @@ struct TransferBook: Sendable {
     private var firstDeadline: Duration?
     private var lastLook: WallTime?
     private(set) var running: Set<TransferID> = []
+    /// Those of `running` whose bytes are all here, so that they use no server any more.
+    private var whole: Set<TransferID> = []
     private var runningWith: [String: Int] = [:]
     private var runningOf: [BundleIdentifier: Int] = [:]
 
@@ -121,7 +127,7 @@ struct TransferBook: Sendable {
     /// - Returns: The transfer; `nil` if none may begin.
     mutating func next(at now: WallTime, _ mayBegin: (Terms) -> Bool) -> Transfer? {
         queueDue(at: now)
-        guard running.count < Self.atOnce else { return nil }
+        guard running.count - whole.count < Self.atOnce else { return nil }
         let candidates = queues.compactMap { terms, servers in
             first(of: servers).flatMap { mayBegin(terms) ? (terms: terms, id: $0) : nil }
         }
@@ -145,7 +151,7 @@ struct TransferBook: Sendable {
     /// - Returns: The transfer to stop; `nil` if the places are shared fairly. The transfer that waits is the
     ///   one that ``next(at:_:)`` then returns.
     func yielding(_ mayBegin: (Terms) -> Bool) -> TransferID? {
-        let isFull = running.count >= Self.atOnce
+        let isFull = running.count - whole.count >= Self.atOnce
         let fullServers = Set(runningWith.filter { $0.value >= Self.atOncePerServer }.keys)
         guard isFull || !fullServers.isEmpty else { return nil }
         let waiting = queues.sorted {
@@ -166,7 +172,7 @@ struct TransferBook: Sendable {
     private func victim(_ count: Int, at server: String?) -> TransferID? {
         // Most often, no bundle has so many; this is asked after each report.
         guard runningOf.values.contains(where: { $0 >= count + 2 }) else { return nil }
-        let richest = running.compactMap { transfers[$0] }.filter {
+        let richest = running.subtracting(whole).compactMap { transfers[$0] }.filter {
             runningOf[$0.request.bundle, default: 0] >= count + 2
                 && (server == nil || $0.request.server == server)
         }
@@ -261,8 +267,22 @@ struct TransferBook: Sendable {
         runningOf[transfer.request.bundle, default: 0] += 1
     }
 
+    /// Gives the place of a transfer under way to another one, because all its bytes are here and only the
+    /// disk is waited for.
+    mutating func releasePlace(of id: TransferID) {
+        guard running.contains(id), !whole.contains(id), whole.count < Self.wholeAtOnce,
+            let transfer = transfers[id]
+        else { return }
+        whole.insert(id)
+        leavePlace(transfer)
+    }
+
     private mutating func leave(_ transfer: Transfer) {
         running.remove(transfer.id)
+        if whole.remove(transfer.id) == nil { leavePlace(transfer) }
+    }
+
+    private mutating func leavePlace(_ transfer: Transfer) {
         if let count = runningWith[transfer.request.server] {
             runningWith[transfer.request.server] = count > 1 ? count - 1 : nil
         }

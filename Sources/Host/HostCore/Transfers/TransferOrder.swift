@@ -15,6 +15,7 @@ public enum TransferOrder: Equatable, Sendable {
     case move(TransferID, to: TransferID)
     /// Remove the file of an upload from the handover directory.
     case discard(Transfer)
-    /// Remove the files of all transfers but these, which a crash can leave.
-    case sweep(keeping: Set<TransferID>)
+    /// Remove the files of all transfers but these, and all copies for uploads but those with these names,
+    /// which a crash can leave.
+    case sweep(keeping: Set<TransferID>, uploads: Set<String>)
 }
