@@ -167,13 +167,10 @@ import Testing
     }
 
     @Test func `a request whose start a full disk refused waits, in all listings`() throws {
-        var world = VirtualWorld()
-        try world.begin()
-        let identifier = try TaskIdentifier("com.example.a.refresh")
-        world.call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
-        try world.takeInput()
-        while !world.inputs.isEmpty { try world.takeInput() }
-        world.commit()
+        // The request is stored before its launch, so that only the launch meets the full disk.
+        var world = try preparingForSleep()
+        let identifier = try Self.export
+        world.inputs.append(.hasWoken)
         while !world.inputs.isEmpty { try world.takeInput() }
         world.commit(failing: true)
         while !world.inputs.isEmpty { try world.takeInput() }

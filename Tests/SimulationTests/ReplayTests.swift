@@ -250,8 +250,6 @@ import Testing
             #expect(replay.differences.isEmpty, "\(lost): \(replay.differences.prefix(2))")
             let count = replay.tally.launches.count
             #expect((whole.launches.count - 1...whole.launches.count).contains(count), "\(lost)")
-            // A launch whose end is lost must not keep the machine awake for ever.
-            #expect(replay.tally.wakeUps * 10 >= whole.wakeUps * 9, "\(lost): \(replay.tally.wakeUps)")
         }
     }
 }

@@ -122,6 +122,12 @@ private struct Follower {
     /// The events that must have come before this one: the end of the identifier's earlier launch, and
     /// something that let the request start.
     func missed(before event: SchedulerEvent, isOrdered: (RequestID) -> Bool) -> [SchedulerEvent] {
+        // A schedule submits its next request only after the launch of the last one.
+        if case .submitted(let next) = event, next.submission.origin == .schedule,
+            let old = running[next.identifier], requests[old.request]?.submission.origin == .schedule
+        {
+            return [.launchEnded(old.launch, putBack: nil)]
+        }
         guard case .launchStarted(let id, let request) = event,
             let identifier = requests[request]?.identifier
         else { return [] }

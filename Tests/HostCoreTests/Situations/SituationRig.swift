@@ -259,6 +259,23 @@ struct SituationRig {
             }
             return true
         }
+        if act.text.hasPrefix("Let the battery fall to ") {
+            let percent = act.text.split(separator: " ").compactMap { Int($0) }.first
+            let isPlugged = act.text.hasSuffix("plug it in again")
+            try change {
+                $0.power = .known(
+                    PowerCondition(externalPower: isPlugged, isCharging: isPlugged, batteryPercent: percent))
+            }
+            return true
+        }
+        if act.text.hasPrefix("Fill the disk until less than ") {
+            let size = act.text.dropFirst("Fill the disk until less than ".count).prefix { $0.isNumber }
+            let unit: Int64 =
+                act.text.contains("GiB") ? 1 << 30 : act.text.contains("MiB") ? 1 << 20 : 1 << 10
+            guard let number = Int64(size) else { return false }
+            try change { $0.storage = .known(ByteCount(bytes: number * unit - 1)) }
+            return true
+        }
         switch act.text {
         case "Plug in":
             try change { conditions in
