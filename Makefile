@@ -24,7 +24,8 @@ help:
 	@echo '              run a host in a virtual machine with all controllers; only as root, three minutes'
 	@echo 'make check    check formatting, permitted imports and compiler warnings: everything but the tests'
 	@echo 'make fix      check, and correct what tools can correct'
-	@echo 'make sanitize run the decoders in C with the address and undefined-behaviour sanitizers and valgrind'
+	@echo 'make sanitize run the decoders in C with the address and undefined-behaviour sanitizers and valgrind,'
+	@echo '              and the tests of values with the thread and address sanitizers: half an hour on two cores'
 	@echo 'make fuzz     fuzz the readers of foreign bytes for SECONDS each (60): TARGETS="frames elf"'
 	@echo 'make bench    compare a whole host with other job runners: ROWS="latency burst", QUICK=1, PAGE=Documentation/Benchmarks'
 	@echo 'make bench-parts'
@@ -81,6 +82,8 @@ sanitize:
 	swift build $(FLAGS) --product bgtask-runner
 	Tests/Sanitizers/run
 	Tests/Sanitizers/valgrind
+	Tests/Sanitizers/swift thread
+	Tests/Sanitizers/swift address
 
 fuzz:
 	@.ci/packages build

@@ -167,6 +167,40 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() == 0, "only root can give users"))
+    func `a new bundle gets the user of a removed one only after its data is gone, and nothing of it`()
+        throws
+    {
+        // One of them is for the program that makes transfers.
+        let host = try host("2100003000-2100003001")
+        let others = host.manifests.appendingPathComponent("com.example.b.yaml")
+        let later = try String(contentsOf: others, encoding: .utf8)
+        try FileManager.default.removeItem(at: others)
+        try host.start()
+        #expect(submit("com.example.a.run", to: host).status == 0)
+        let data = host.state.appendingPathComponent("data/com.example.a")
+        let user = try #require(owner(data))
+
+        // The manifest is replaced by another bundle's; the directory stays, and with it the number.
+        try FileManager.default.removeItem(at: host.manifests.appendingPathComponent("com.example.a.yaml"))
+        try later.write(to: others, atomically: true, encoding: .utf8)
+        try host.wait("the new bundle") { host.run("plugins").output.contains("com.example.b") }
+        #expect(submit("com.example.b.run", to: host).status != 0)
+        #expect(host.stop() == 0)
+        try host.start()
+        #expect(submit("com.example.b.run", to: host).status != 0)
+        #expect(host.stop() == 0)
+
+        // Without the directory, the number is free. No file of the state directory has kept its owner.
+        try FileManager.default.removeItem(at: data)
+        try host.start()
+        let kept = Command.run("find", host.state.path, "-uid", "\(user)")
+        #expect(kept.output.isEmpty, "\(kept.output)")
+        #expect(submit("com.example.b.run", to: host).status == 0)
+        #expect(owner(host.state.appendingPathComponent("data/com.example.b")) == user)
+        #expect(host.stop() == 0)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can give users"))
     func `a data directory that is too deep to be given fails with a command that helps`() throws {
         let host = try host("2100002000-2100002999")
         // What an older host left belongs to root.

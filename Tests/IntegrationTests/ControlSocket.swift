@@ -22,6 +22,16 @@ struct ControlSocket {
         return try JSONSerialization.jsonObject(with: body)
     }
 
+    /// The status and the text of the answer to `POST /v1ROUTE` with a JSON object.
+    func post(_ route: String, _ body: [String: String]) throws -> (status: Int, text: String) {
+        let descriptor = try ask(route, "POST", try JSONSerialization.data(withJSONObject: body))
+        defer { close(descriptor) }
+        var answer = Data()
+        while let more = Self.read(descriptor) { answer += more }
+        let text = String(decoding: answer, as: UTF8.self)
+        return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, text)
+    }
+
     /// Calls `heard` on a new thread whenever the host publishes an event, until the host ends.
     func follow(_ heard: @escaping @Sendable () -> Void) throws {
         let descriptor = try ask("/events")
@@ -33,7 +43,7 @@ struct ControlSocket {
     }
 
     /// Sends a request and returns the descriptor that the answer can be read from.
-    private func ask(_ route: String) throws -> Int32 {
+    private func ask(_ route: String, _ method: String = "GET", _ body: Data = Data()) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -42,8 +52,10 @@ struct ControlSocket {
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
         }
-        let request = Array("GET /v1\(route) HTTP/1.1\r\nHost: bgtask\r\nConnection: close\r\n\r\n".utf8)
-        guard connected == 0, send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) > 0
+        let length = body.isEmpty ? "" : "Content-Length: \(body.count)\r\n"
+        let head = "\(method) /v1\(route) HTTP/1.1\r\nHost: bgtask\r\nConnection: close\r\n\(length)\r\n"
+        let request = Array(head.utf8) + body
+        guard connected == 0, send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count
         else {
             close(descriptor)
             throw HostFailure("\(path) does not answer")

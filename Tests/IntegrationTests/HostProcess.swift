@@ -71,7 +71,7 @@ final class HostProcess {
         host.executableURL = user == nil && prefix.isEmpty ? program : URL(fileURLWithPath: starter)
         host.arguments =
             try
-            (user.map { try become($0) + [program.path] } ?? (prefix.isEmpty ? [] : prefix + [program.path]))
+            (user.map { try become($0) + prefix + [program.path] } ?? (prefix.isEmpty ? [] : prefix + [program.path]))
             + [
                 "--plugins", plugins.path, "--manifests", manifests.path, "--state", state.path,
                 "--socket", socket.path, "--conditions", conditions, "--log-level", "debug",

@@ -14,7 +14,9 @@ import Testing
             let host = try #require(host)
             try host.start()
             try EndToEndTests.install(in: host)
-            try host.wait("the manifest is read") { host.run("plugins").output.contains("com.example.counting") }
+            try host.wait("the manifest is read") {
+                host.run("plugins").output.contains("com.example.counting")
+            }
             host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
             try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
             let children = Self.children(of: host.processIdentifier)
@@ -24,7 +26,9 @@ import Testing
         }
 
         static func isAlive(_ process: Int32) -> Bool {
-            guard let status = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return false }
+            guard let status = FileManager.default.contents(atPath: "/proc/\(process)/stat") else {
+                return false
+            }
             return !String(decoding: status, as: UTF8.self).contains(") Z ")
         }
 
@@ -37,7 +41,8 @@ import Testing
             let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
             return threads.flatMap { thread in
                 let file = "/proc/\(parent)/task/\(thread)/children"
-                let text = String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
+                let text = String(
+                    decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
                 return text.split(separator: " ").compactMap { Int32($0) }
             }
         }

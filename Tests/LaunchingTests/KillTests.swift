@@ -246,6 +246,27 @@ import Testing
         await harness.end()
     }
 
+    /// Row 6 of the faults of isolation: such a launch was *starting* for ever, and could not be cancelled.
+    @Test func `a launch whose template hangs ends when it is cancelled`() async throws {
+        let harness = try await LaunchHarness()
+        let first = try harness.order("expires")
+        harness.launcher.launch(first)
+        try await harness.wait(for: "ready") { harness.isReady(first.id) }
+        let task = try #require(harness.pid(first.id))
+        let template = try #require(
+            Self.children(of: try Self.parent(of: task)).filter { $0 != task }.min())
+        Foundation.kill(template, SIGSTOP)
+        // The first one may get a standby, which needs no template.
+        let orders = try (0..<3).map { _ in try harness.order("succeeds") }
+        for order in orders { harness.launcher.launch(order) }
+        for order in orders { harness.launcher.expire(order.id, reason: .cancelledByUser) }
+        for order in orders {
+            try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        }
+        #expect(orders.contains { harness.sight($0.id).end?.outcome == .cancelled })
+        await harness.end()
+    }
+
     @Test func `a launch that a template takes with it to its end comes from another one`() async throws {
         let harness = try await LaunchHarness()
         let first = try harness.order("expires")

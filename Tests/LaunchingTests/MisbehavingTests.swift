@@ -178,6 +178,22 @@ import Testing
         await harness.end()
     }
 
+    @Test(.enabled(if: isInMemory("/dev/shm"), "needs a file system in memory"))
+    func `temporary files in memory that nothing counts have the memory limit of the launch`() async throws {
+        let harness = try await LaunchHarness(
+            folder: URL(filePath: "/dev/shm/launching-\(UUID().uuidString)"),
+            storageInterval: .milliseconds(20))
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.lease = Lease(duration: .seconds(60), gracePeriod: .seconds(5))
+        limits.memory = .mebibytes(4)
+        let order = try harness.order("eats-temporary", limits: limits)
+        let sight = try await harness.run(order)
+        // Where the controller counts, the kernel kills for memory instead.
+        let reasons: [Reason?] = [.storageLimit, .memoryLimit]
+        #expect(reasons.contains(sight.end?.reason), "\(String(describing: sight.end))")
+        await harness.end()
+    }
+
     @Test func `a launch below its storage limit, or without one, goes on`() async throws {
         let harness = try await LaunchHarness(storageInterval: .milliseconds(20))
         var limits = LaunchLimits.standard(for: .processing)

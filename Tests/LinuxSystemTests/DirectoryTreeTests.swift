@@ -60,6 +60,25 @@ import Testing
         #expect(answer.status == 0, "\(answer.output)")
     }
 
+    @Test(.enabled(if: getuid() == 0, "only root can give directories away"))
+    func `a user who exchanges parts of a tree while it is given gets nothing of root's`() throws {
+        defer { try? DirectoryTree.remove(base) }
+        try DirectoryTree.make(base)
+        let program = try compile("exchanges_given")
+        var moment = 0
+        var status: Int32 = 0
+        // Before each call of the walk in turn, until there are no more.
+        while status == 0 {
+            moment += 1
+            let folder = base + "/\(moment)"
+            try DirectoryTree.make(folder)
+            let answer = Command.run(program, folder, "\(moment)")
+            status = answer.status
+            #expect(status == 0 || status == 3, "before call \(moment): \(answer.output)")
+        }
+        #expect(moment > 12)
+    }
+
     /// A path of this depth has more bytes than a system call takes, so each step must be relative.
     @Test func `a tree of any depth is removed, and a directory that permits nothing`() throws {
         defer { try? DirectoryTree.remove(base) }

@@ -102,6 +102,9 @@ struct GroupPool: Sendable {
     /// Whether the kernel counts the memory of each group, and enforces its limit.
     var countsMemory: Bool { base.delegatedControllers.contains("memory") }
 
+    /// Whether the kernel limits the processes of each group.
+    var limitsProcesses: Bool { base.delegatedControllers.contains("pids") }
+
     private func parent(for user: UInt32?) -> ControlGroup {
         user.map { ControlGroup(path: "\(base.path)/user-\($0)") } ?? base
     }

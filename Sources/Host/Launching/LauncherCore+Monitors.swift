@@ -12,7 +12,9 @@ extension LauncherCore {
         launch.monitorTimer?.cancel()
         launch.monitorTimer = nil
         guard launch.life.stage == .running else { return }
-        if launch.memoryBefore == nil || launch.canLeaveGroup { scheduleMemoryLook() }
+        if launch.memoryBefore == nil || launch.canLeaveGroup || countsProcesses(of: launch) {
+            scheduleMemoryLook()
+        }
         guard let next = launch.monitor?.nextSampleAt else { return }
         launch.monitorTimer = after(next - moments.now().monotonic) { [self] in lookAtCPU(of: launch) }
     }
@@ -49,6 +51,9 @@ extension LauncherCore {
         for launch in launches.values where launch.life.stage == .running && launch.canLeaveGroup {
             if !endIfLeft(launch) { scheduleMemoryLook() }
         }
+        for launch in launches.values where launch.life.stage == .running && countsProcesses(of: launch) {
+            if !endIfTooMany(launch) { scheduleMemoryLook() }
+        }
         for launch in launches.values where launch.life.stage == .running && launch.memoryBefore == nil {
             let (resident, limit) = (launch.residentBytes(), launch.order.declaration.limits.memory)
             guard resident > limit.bytes else {
@@ -58,6 +63,24 @@ extension LauncherCore {
             let note = "it used \(ByteCount(bytes: resident)) of memory; the limit is \(limit)"
             handle(.expire(.memoryLimit, note: note), launch)
         }
+    }
+
+    /// Whether neither a controller nor a resource limit bounds the processes of a launch, so that the host
+    /// counts them: a host of root whose bundles have no users.
+    private func countsProcesses(of launch: RunningLaunch) -> Bool {
+        !groupsLimitProcesses && limitOfProcesses(for: launch.order.place.user) == nil
+    }
+
+    /// Kills a launch with more processes and threads than a launch may have.
+    ///
+    /// - Returns: Whether the launch ends.
+    private func endIfTooMany(_ launch: RunningLaunch) -> Bool {
+        let (count, limit) = (launch.threadCount, min(Int(clamping: processLimit), GroupPool.processLimit))
+        guard count > limit else { return false }
+        handle(
+            .violation(finding: "it had \(count) processes and threads; the limit is \(limit)", code: nil),
+            launch)
+        return true
     }
 
     /// Ends a launch with a process that has moved itself to another cgroup, where its CPU time is not

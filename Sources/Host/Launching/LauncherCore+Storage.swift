@@ -14,15 +14,25 @@ extension LauncherCore {
 
     /// Counts now, and then after each ``storageInterval``, until the launch ends.
     func watchStorage(of launch: RunningLaunch) {
-        guard let limit = launch.order.declaration.limits.storage, launch.life.stage == .running else {
+        guard launch.life.stage == .running, let (directories, limit) = whatIsCounted(for: launch) else {
             return
         }
-        let place = launch.order.place
-        let directories = [place.dataDirectory, place.temporaryParent ?? place.temporaryDirectory]
         Self.counting.async { [self] in
             let size = DirectoryTree.size(of: directories, most: Self.mostEntries)
             loop.execute { [self] in counted(size, limit, launch) }
         }
+    }
+
+    /// The directories that are counted together, and how much they may occupy; `nil` if nothing is counted.
+    ///
+    /// Files of a memory file system are memory. If no controller counts them, and the manifest sets no
+    /// limit for storage, the temporary files of the bundle may have as much as the launch of memory.
+    private func whatIsCounted(for launch: RunningLaunch) -> ([String], ByteCount)? {
+        let (place, limits) = (launch.order.place, launch.order.declaration.limits)
+        let temporary = place.temporaryParent ?? place.temporaryDirectory
+        if let limit = limits.storage { return ([place.dataDirectory, temporary], limit) }
+        guard launch.memoryBefore == nil, isInMemory(temporary) else { return nil }
+        return ([temporary], limits.memory)
     }
 
     private func counted(

@@ -62,7 +62,7 @@ extension LauncherCore {
     ///
     /// It is `nil` where it would count others, too, or where launches run as root, for which it does not
     /// hold.
-    private func limitOfProcesses(for user: UInt32?) -> UInt64? {
+    func limitOfProcesses(for user: UInt32?) -> UInt64? {
         if user != nil { return processLimit }
         guard !runsAsRoot, sandbox.contains(.namespaces) else { return nil }
         // Launches without a cgroup are not cloned, so each has a user namespace of its own.

@@ -37,6 +37,8 @@ final class LauncherCore: @unchecked Sendable {
     /// How often the space of a bundle's directories is counted while a launch with a storage limit runs.
     var storageInterval = Duration.seconds(10)
     var processLimit: UInt64 = 8192
+    /// Whether the kernel limits the processes of each group.
+    private(set) lazy var groupsLimitProcesses = groups?.limitsProcesses ?? false
     /// Whether launches run as root, unless their bundles have users.
     var runsAsRoot = ProcessFacts.isRoot
     /// How many templates there may be; see ``TaskLauncher/Configuration/maximumTemplates``.

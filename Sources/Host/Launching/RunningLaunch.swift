@@ -182,6 +182,12 @@ final class RunningLaunch: @unchecked Sendable {
     /// The numbers of all processes of the launch that can be found; use them only to read /proc.
     var processes: [Int32] { group?.processes ?? pid.map(ProcessUsage.processes(below:)) ?? [] }
 
+    /// The number of threads of all processes of the launch that can be found.
+    var threadCount: Int {
+        group?.threadCount
+            ?? processes.reduce(0) { $0 + SmallFile.directories(in: "/proc/\($1)/task").count }
+    }
+
     /// The number of the process that runs the handler; use it only to read /proc.
     var handlerProcess: Int32? { handlerIsBelow ? processes.first { $0 != pid } : pid }
 

@@ -6,9 +6,9 @@ public import TaskModel
 
 /// Starts launches in isolated processes, exchanges messages with them, and ends them.
 ///
-/// The work happens on the thread of a ``HostLoop``. One more thread waits for reports from the launcher
-/// process. Without launches, no thread wakes up. All methods may be called from any thread, and return
-/// immediately unless they are `async`.
+/// The work happens on the thread of a ``HostLoop``. Two more threads wait: for reports from the launcher
+/// process, and for signals that stop it. Without launches, no thread wakes up. All methods may be called
+/// from any thread, and return immediately unless they are `async`.
 public final class TaskLauncher: Sendable {
     /// The settings of a task launcher.
     public struct Configuration: Sendable {

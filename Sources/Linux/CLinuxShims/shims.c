@@ -30,6 +30,12 @@ bool lx_is_on_pidfs(int pidfd) {
     return fstatfs(pidfd, &system) == 0 && system.f_type == 0x50494446; // PIDFS_MAGIC
 }
 
+bool lx_is_in_memory(const char *path) {
+    struct statfs system;
+    // TMPFS_MAGIC and RAMFS_MAGIC
+    return statfs(path, &system) == 0 && (system.f_type == 0x01021994 || system.f_type == 0x858458f6);
+}
+
 int lx_netlink_socket(int protocol, uint32_t groups) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
     if (descriptor < 0)

@@ -144,6 +144,11 @@ public struct ControlGroup: Sendable, Hashable {
         try SmallFile.write("\(min(max(weight, 1), 10_000))", to: path + "/cpu.weight")
     }
 
+    /// The number of threads in this group, without the groups below it.
+    public var threadCount: Int {
+        (try? SmallFile.read(path + "/cgroup.threads"))?.utf8.count { $0 == UInt8(ascii: "\n") } ?? 0
+    }
+
     /// The numbers of the processes in this group, without the groups below it; use them only to read /proc.
     public var processes: [Int32] {
         guard let text = try? SmallFile.read(path + "/cgroup.procs") else { return [] }

@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 public import TaskModel
 
@@ -11,4 +12,9 @@ public func freeSpace(at path: String) throws(SystemCallError) -> ByteCount {
     try retryingOnInterrupt("statvfs", path) { statvfs(path, &facts) }
     let (bytes, overflow) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
     return ByteCount(bytes: overflow ? .max : Int64(clamping: bytes))
+}
+
+/// Whether a path is on a file system whose files are in memory only; false if it does not exist.
+public func isInMemory(_ path: String) -> Bool {
+    lx_is_in_memory(path)
 }

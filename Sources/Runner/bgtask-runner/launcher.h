@@ -222,8 +222,6 @@ int observers_descriptor(const struct observer *observer);
 void observers_read(struct launcher *launcher, struct observer *observer, short revents);
 /** Milliseconds until a paused observer continues; -1 if there is none. */
 int observers_timeout(const struct launcher *launcher);
-/** The launch that a process belongs to, by its ancestors or its group; NULL if there is none. */
-struct launch *observers_find_launch(const struct launcher *launcher, pid_t process);
 /** Forgets a template that is freed. */
 void observers_forget(struct launcher *launcher, const struct template *template);
 
@@ -248,6 +246,12 @@ void observed_record_refusal(struct observer *observer, struct launch *launch,
 void observed_send(struct launcher *launcher, const struct launch *launch);
 /** Frees the calls of a launch. */
 void observed_drop(struct launch *launch);
+
+/* launcher_owners.c */
+
+/** The launch of a thread: that of its process, or of an ancestor, or of its group. NULL if there is none.
+ *  `*process` becomes the process. */
+struct launch *owners_find(const struct launcher *launcher, pid_t thread, pid_t *process);
 
 /* launcher_signals.c */
 

@@ -111,21 +111,6 @@ static void count_answer(struct observer *observer) {
 
 /* MARK: Whose call it is */
 
-/* Reads the process of a thread and the parent of that process. */
-static bool read_family(pid_t thread, pid_t *process, pid_t *parent) {
-    char path[64], text[512];
-    snprintf(path, sizeof(path), "/proc/%d/status", thread);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    ssize_t length = read(file, text, sizeof(text) - 1);
-    close(file);
-    text[length > 0 ? length : 0] = 0;
-    const char *group = strstr(text, "\nTgid:"), *up = strstr(text, "\nPPid:");
-    return group != NULL && up != NULL && sscanf(group, "\nTgid: %d", process) == 1 &&
-           sscanf(up, "\nPPid: %d", parent) == 1;
-}
-
 static struct launch *launch_numbered(const struct launcher *launcher, uint64_t id) {
     struct launch *launch = launcher->launches;
     while (launch != NULL && launch->id != id)
@@ -133,29 +118,7 @@ static struct launch *launch_numbered(const struct launcher *launcher, uint64_t 
     return launch;
 }
 
-/* Finds the launch of a thread: that of its process, or of an ancestor, or of its group. NULL if there is
- * none, as for the constructors of a library. `*process` becomes the process. */
-static struct launch *search(const struct launcher *launcher, pid_t thread, pid_t *process) {
-    pid_t at = thread, parent = 0;
-    for (int level = 0; level < 64 && at > 1; level++, at = parent) {
-        pid_t group;
-        if (!read_family(at, &group, &parent) || group == getpid())
-            break;
-        if (level == 0)
-            *process = group;
-        for (struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
-            if (launch->pid == group && !launch->reaped)
-                return launch;
-    }
-    return launches_with_group_of(launcher, thread);
-}
-
-struct launch *observers_find_launch(const struct launcher *launcher, pid_t process) {
-    pid_t group;
-    return search(launcher, process, &group);
-}
-
-/* The same for the thread of a reported call, whose observer may know the launch. */
+/* Finds the launch of the thread of a reported call. `*process` becomes its process, or 0. */
 static struct launch *find_launch(struct launcher *launcher, struct observer *observer, pid_t thread,
                                   pid_t *process) {
     *process = 0;
@@ -163,7 +126,7 @@ static struct launch *find_launch(struct launcher *launcher, struct observer *ob
         return launch_numbered(launcher, observer->launch);
     if (thread == observer->last_thread && observer->last_launch != 0)
         return launch_numbered(launcher, observer->last_launch);
-    struct launch *found = search(launcher, thread, process);
+    struct launch *found = owners_find(launcher, thread, process);
     observer->last_thread = thread;
     observer->last_launch = found != NULL ? found->id : 0;
     return found;

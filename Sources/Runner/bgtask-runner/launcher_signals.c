@@ -60,7 +60,8 @@ static bool leads_outside(struct launcher *launcher, const struct launch *launch
         target = -target;
     if (launch == NULL || target <= 0 || (kill(target, 0) != 0 && errno == ESRCH))
         return false;
-    return observers_find_launch(launcher, target) != launch;
+    pid_t process;
+    return owners_find(launcher, target, &process) != launch;
 }
 
 static const char *name_of(uint64_t signal) {

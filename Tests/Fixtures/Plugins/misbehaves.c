@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -304,7 +305,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         }
     } else if (strcmp(what, "folders") == 0) {
         char text[1024];
-        snprintf(text, sizeof text, "%s %s", getenv("TMPDIR"), getenv("HOME"));
+        snprintf(text, sizeof text, "%s %s", host->launch(task)->temporary_directory, getenv("HOME"));
         host->complete(task, 1, text);
     } else if (strcmp(what, "expires") == 0) {
         host->set_expiration_handler(task, expire_false, NULL);
@@ -318,6 +319,21 @@ static void run(bgtask_task *task, const bgtask_host *host) {
             if (write(file, block, sizeof block) < 0)
                 _exit(3);
         close(file);
+        hang();
+    } else if (strcmp(what, "eats-temporary") == 0) {
+        // Files that are written through a mapping, and not counted as memory of the process.
+        host->set_expiration_handler(task, expire_false, NULL);
+        char path[4096];
+        snprintf(path, sizeof path, "%s/eaten", getenv("TMPDIR"));
+        int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        enum { SIZE = 8 << 20 };
+        char *memory = file < 0 || ftruncate(file, SIZE) != 0
+                           ? MAP_FAILED
+                           : mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (memory == MAP_FAILED)
+            _exit(3);
+        memset(memory, 1, SIZE);
+        munmap(memory, SIZE);
         hang();
     } else if (strcmp(what, "expires-well") == 0) {
         host->set_expiration_handler(task, expire_true, NULL);

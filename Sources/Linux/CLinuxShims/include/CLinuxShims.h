@@ -19,6 +19,9 @@ int lx_pidfd_send_signal(int pidfd, int signal);
 /** Whether a pidfd is a file of pidfs, as since Linux 6.9, where each process has an inode of its own. */
 bool lx_is_on_pidfs(int pidfd);
 
+/** Whether a path is on a file system whose files are in memory only; false if it does not exist. */
+bool lx_is_in_memory(const char *path);
+
 /** timerfd_create(2), close-on-exec. */
 int lx_timerfd_create(int clock);
 
