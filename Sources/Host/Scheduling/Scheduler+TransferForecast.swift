@@ -1,8 +1,8 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Predicts when the next attempt of a waiting transfer will begin, from the conditions now and on earlier
-    /// days.
+    /// Predicts when the next attempt of a waiting transfer will begin, from the conditions now and on
+    /// earlier days.
     ///
     /// Like the forecasts of requests, it assumes that only the conditions and the clock change.
     ///
