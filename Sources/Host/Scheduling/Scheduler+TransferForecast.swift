@@ -11,6 +11,7 @@ extension Scheduler {
     ///   - notBefore: The end of its wait between two attempts; `nil` if there is none.
     ///   - history: The conditions of earlier days.
     ///   - now: The present time.
+    /// - Returns: The forecast.
     public func forecast(
         _ transfer: TransferRequest, notBefore: WallTime?, from history: ConditionHistory, at now: Moment
     ) -> Forecast {
