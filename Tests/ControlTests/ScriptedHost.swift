@@ -221,6 +221,11 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
         return Self.transfer(request)
     }
 
+    func transfer(_ requests: [TransferRequest]) async throws(SubmissionError) -> [TransferID] {
+        try note("transfers \(requests.map(\.url))")
+        return requests.indices.map { TransferID(rawValue: Int64($0 + 5)) }
+    }
+
     func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
         try note("cancel \(id)")
         return try storedTransfer()

@@ -35,7 +35,7 @@ final class EventFeed: Sendable {
     init(of host: any HostControl) { self.host = host }
 
     /// Adds the events of a selection to a queue from now on, until the queue ends.
-    func add(_ queue: FrameQueue, _ selection: Selection) {
+    func add(_ queue: FrameQueue, _ selection: Selection = .usual) {
         let number = state.withLock { state in
             state.last += 1
             state.queues[state.last] = (queue, selection)

@@ -1,8 +1,8 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Predicts when the next attempt of a waiting transfer will begin, from the conditions now and on earlier
-    /// days.
+    /// Predicts when the next attempt of a waiting transfer will begin, from the conditions now and on
+    /// earlier days.
     ///
     /// Like the forecasts of requests, it assumes that only the conditions and the clock change.
     ///
@@ -11,6 +11,7 @@ extension Scheduler {
     ///   - notBefore: The end of its wait between two attempts; `nil` if there is none.
     ///   - history: The conditions of earlier days.
     ///   - now: The present time.
+    /// - Returns: The forecast.
     public func forecast(
         _ transfer: TransferRequest, notBefore: WallTime?, from history: ConditionHistory, at now: Moment
     ) -> Forecast {

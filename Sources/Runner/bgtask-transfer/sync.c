@@ -64,7 +64,8 @@ static bool sync_together(const struct partial *partial) {
     return true;
 }
 
-/* Finishes the small files that wait. Those that come meanwhile share the next sync. Called with the mutex. */
+/* Finishes the small files that wait. Those that come meanwhile share the next sync. Called with the
+ * mutex. */
 static void finish_small(void) {
     struct job *batch[BATCH_MAX];
     int count = 0;

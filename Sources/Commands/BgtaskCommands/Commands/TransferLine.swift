@@ -29,6 +29,7 @@ struct TransferLine: Equatable {
     /// Reads the lines of a file.
     ///
     /// - Parameter path: The file; `-` is the standard input.
+    /// - Returns: The lines.
     /// - Throws: `ValidationError` if the file can't be read.
     static func read(_ path: String) throws -> [TransferLine] {
         do {
