@@ -69,9 +69,10 @@ final class HostProcess {
         let program = Self.products.appendingPathComponent("bgtaskd")
         let starter = user == nil ? "/usr/bin/env" : "/usr/bin/setpriv"
         host.executableURL = user == nil && prefix.isEmpty ? program : URL(fileURLWithPath: starter)
+        let user = try user.map(become) ?? []
+        let wrapper = user + prefix
         host.arguments =
-            try
-            (user.map { try become($0) + prefix + [program.path] } ?? (prefix.isEmpty ? [] : prefix + [program.path]))
+            (wrapper.isEmpty ? [] : wrapper + [program.path])
             + [
                 "--plugins", plugins.path, "--manifests", manifests.path, "--state", state.path,
                 "--socket", socket.path, "--conditions", conditions, "--log-level", "debug",

@@ -8,7 +8,9 @@ enum EarlierLauncher {
     /// die with it. A launcher that is not stopped has a reason to wait, such as a process that the kernel
     /// can't end.
     ///
-    /// - Parameter tell: Called with a message if the launcher was stopped.
+    /// - Parameters:
+    ///   - lockPath: The path of the lock that the launcher holds.
+    ///   - tell: Called with a message if the launcher was stopped.
     static func awaitEnd(lockPath: String, _ tell: (String) -> Void) {
         var hasTold = false
         while let holder = FileLock.holder(of: lockPath), let process = try? ProcessHandle(of: holder) {

@@ -145,9 +145,11 @@ extension Situation {
     fileprivate func excludes(
         _ clause: WhenExpression, besides fact: WhenFact, _ requirement: WhenRequirement, _ time: WallTime
     ) -> Bool {
-        let present = requirement.expression.tests.filter { $0.fact != fact }.compactMap {
-            test -> WhenExpression.Node? in
-            guard let value = value(of: test.fact, at: time), let holds = test.holds(value) else { return nil }
+        let others = requirement.expression.tests.filter { $0.fact != fact }
+        let present = others.compactMap { test -> WhenExpression.Node? in
+            guard let value = value(of: test.fact, at: time), let holds = test.holds(value) else {
+                return nil
+            }
             return holds ? .test(test) : .not(.test(test))
         }
         let together = WhenExpression(root: .and([clause.root, requirement.expression.root] + present))
