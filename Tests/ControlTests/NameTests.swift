@@ -21,7 +21,10 @@ import Testing
                         TaskDeclaration(pattern: try IdentifierPattern($0), kind: .processing)
                     }, sandbox: SandboxDeclaration()), libraryPath: nil, libraryHash: nil)
         }
-        host.edit { $0.handlers = handlers }
+        host.edit {
+            $0.handlers = handlers
+            $0.handlers[1].manifest.appLaunch = try? TaskIdentifier("com.example.photos")
+        }
         return host
     }
 
@@ -30,6 +33,8 @@ import Testing
             for (word, expected) in [
                 ("walk", "com.example.tree.walk"), ("ph.ha", "com.example.photos.hash"),
                 ("export.42", "com.example.photos.export.42"), ("com.other.task", "com.other.task"),
+                // Not short forms: the app's own launches, and a task that may have been removed.
+                ("com.example.photos", "com.example.photos"), ("com.example.tree", "com.example.tree"),
             ] {
                 let result = await bgtask("submit", word, socket: socket)
                 #expect(result.status == 0, "\(result)")
@@ -100,7 +105,7 @@ import Testing
             }
             #expect(
                 await offered("submit", "--", "positional@0", prefix: "com.example.p")
-                    == ["com.example.photos.export.", "com.example.photos.hash"])
+                    == ["com.example.photos", "com.example.photos.export.", "com.example.photos.hash"])
             #expect(
                 await offered("used", "--", "positional@0", prefix: "")
                     == ["com.example.photos", "com.example.tree"])

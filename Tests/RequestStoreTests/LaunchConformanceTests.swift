@@ -232,6 +232,33 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `recovery knows which dates of schedules a user cancelled`(kind: StoreUnderTest) async throws {
+        try await kind.with { store in
+            func cancel(_ name: String, _ reason: Reason, origin: RequestOrigin = .schedule) async throws {
+                var asked = try submission("com.example.\(name)", origin: origin)
+                asked.earliestBeginDate = later + .seconds(3600)
+                let request = try await store.accept(asked).request
+                #expect(try await store.cancelPending(request.id, at: later, reason: reason))
+            }
+            try await cancel("night", .cancelledByUser)
+            try await cancel("gone", .manifestRemoved)
+            try await cancel("client", .cancelledByUser, origin: .client)
+            try await cancel("launched", .cancelledByUser)
+            _ = try await store.begin(store.accept(submission("com.example.launched")).request.id)
+            let terms = RecoveryTerms(
+                at: later + .seconds(60),
+                scheduled: try ["night", "gone", "client", "launched"].map {
+                    try TaskIdentifier("com.example.\($0)")
+                })
+            #expect(
+                try await store.recover(terms).skipped.map(\.identifier.rawValue) == ["com.example.night"])
+            var after = terms
+            after.at = later + .seconds(7200)
+            #expect(try await store.recover(after).skipped.isEmpty, "its date is over")
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `recovery ends open launches as lost and puts requests back by the rule, once`(
         kind: StoreUnderTest
     ) async throws {

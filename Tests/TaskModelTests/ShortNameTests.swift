@@ -21,6 +21,8 @@ struct ShortNameTests {
             // More than one.
             ("has", ["com.example.photos.hashes", "com.example.treehash.hash"]),
             ("photos", ["com.example.photos.cleanup", "com.example.photos.hashes"]),
+            // A short form leaves out the beginning.
+            ("com.example.photos", []), ("com", []), ("com.example.photos.clean", []), ("com.ex.backup", []),
             // None.
             ("lean", []), ("cleanup.photos", []), ("", []), (".", []), ("photos.", []), (".cleanup", []),
             ("com.example.backup.nightly.more", []),

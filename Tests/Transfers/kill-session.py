@@ -97,7 +97,10 @@ def kill_one(world, victim):
         number = task(world)
     if number is None:
         return False
-    os.kill(number, signal.SIGKILL)
+    try:
+        os.kill(number, signal.SIGKILL)
+    except ProcessLookupError:
+        return False  # it has just ended by itself
     return True
 
 

@@ -10,7 +10,10 @@ struct NameRoutes {
     func add(to routes: RouteTable) {
         routes.get("names", query: [.word, .prefix]) { request, _ in
             let handlers = try await host.handlers()
-            let patterns = handlers.flatMap { $0.manifest.tasks.map(\.pattern) }
+            let patterns = handlers.flatMap { handler in
+                handler.manifest.tasks.map(\.pattern)
+                    + [handler.manifest.appLaunch].compactMap { $0.map(IdentifierPattern.init(exactly:)) }
+            }
             let bundles = handlers.map(\.manifest.bundle.rawValue)
             switch (request.query(.word), request.query(.prefix)) {
             case (let word?, nil):

@@ -64,6 +64,8 @@ extension AcceptedSubmission {
             request: acceptance.request,
             // A repeat of an earlier submission with the same idempotency key replaces nothing.
             replaces: acceptance.isRepeat ? nil : acceptance.replaced?.id,
-            isRepeat: acceptance.isRepeat && !acceptance.isKept, isKept: acceptance.isKept)
+            isRepeat: acceptance.isRepeat && !acceptance.isKept, isKept: acceptance.isKept,
+            replacedDate: acceptance.isRepeat || acceptance.replaced?.submission.origin != .schedule
+                ? nil : acceptance.replaced?.submission.earliestBeginDate)
     }
 }

@@ -67,6 +67,12 @@ extension HostCore {
         endPausesOfOldLibraries(changed: { _ in false })
         drainEvents()
         if let end = beginning.earlierHostEnd { scheduler.noteEarlierHost(until: end) }
+        // The schedules skip these dates, as they did before the restart.
+        for request in beginning.recovery.skipped {
+            feed(.submitted(request))
+            feed(.withdrawn(request.id))
+        }
+        drainEvents()
         // There may be a million, so each is not an event and an effect of its own.
         requests.reserve(beginning.recovery.pending.count)
         for request in beginning.recovery.pending {

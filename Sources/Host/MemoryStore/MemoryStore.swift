@@ -132,6 +132,9 @@ public struct MemoryStore: Equatable, Sendable {
             let newest = launches(identifier: identifier, limit: 1, before: nil).first
             recovery.note(last: newest, of: identifier, newest.flatMap { requests[$0.request]?.request })
         }
+        for record in requests.values.sorted(by: { $0.request.id < $1.request.id }) {
+            recovery.note(cancelled: record, terms)
+        }
         recovery.facts = facts
         return recovery
     }

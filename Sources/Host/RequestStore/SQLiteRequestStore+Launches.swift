@@ -139,6 +139,16 @@ extension SQLiteRequestStore {
                 let request = try launch.map { try RequestRow.one(id: $0.request, in: db).request }
                 recovery.note(last: launch, of: identifier, request)
             }
+            // Only requests that have ended are read, by their index.
+            let cancelled = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT * FROM requests WHERE state = 'done' AND outcome = 'cancelled'
+                    AND origin = 'schedule' AND earliest_ms > ? ORDER BY id
+                    """, arguments: [terms.at.milliseconds])
+            while let row = try cancelled.next() {
+                recovery.note(cancelled: try RequestRow.decode(row), terms)
+            }
             recovery.facts = try Self.facts(in: db)
             return recovery
         }

@@ -277,7 +277,7 @@ extension Scheduler {
             remedy: isEnough
                 ? nil
                 : situation.remedy(
-                    adviceOnScore(of: subject, sum, at: now), orLaunch: subject.request.identifier))
+                    adviceOnScore(of: subject, sum, at: now), orLaunch: subject))
         if let choice, let position = choice.position(ofQuarter: situation.localQuarter(now.wall)),
             let best = choice.best(after: position), !isEnough, !choice.suffices(sum, at: position)
         {
@@ -302,7 +302,7 @@ extension Scheduler {
                 quantity: "expectedUse", required: (explanation.scoreSuffices ?? time).text,
                 observed: "expected within half an hour of \(time.text)",
                 earliestChange: explanation.scoreSuffices, remedy: nil)
-            rationale.remedy = situation.remedy("Wait", orLaunch: subject.request.identifier)
+            rationale.remedy = situation.remedy("Wait", orLaunch: subject)
         }
     }
 }

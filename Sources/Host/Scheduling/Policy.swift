@@ -88,6 +88,8 @@ struct Subject {
     let isRunning: Bool
     /// Whether answers need texts for people, which take more time than the decision.
     let isTelling: Bool
+    /// Whether this is a transfer, which `bgtask launch` can't start.
+    var isTransfer = false
 
     /// No objection, and no score.
     func proceed() -> Answer { Answer(decision: .proceed) }
@@ -128,8 +130,9 @@ extension Situation {
     /// Advice to wait, or to start a request without the policies.
     ///
     /// While a launch of the identifier runs, the advice is only to wait: `bgtask launch` would be refused.
-    func remedy(_ wait: String, orLaunch identifier: TaskIdentifier) -> String {
-        if occupancy.requests[identifier] != nil { return wait }
+    func remedy(_ wait: String, orLaunch subject: Subject) -> String {
+        let identifier = subject.request.identifier
+        if subject.isTransfer || occupancy.requests[identifier] != nil { return wait }
         return "\(wait), or start it now without the policies: bgtask launch \(identifier)"
     }
 }

@@ -28,7 +28,7 @@ extension Scheduler {
                     quantity: "wakeUp", required: wake.text, observed: "other work",
                     earliestChange: wake,
                     remedy: situation.remedy(
-                        "Wait", orLaunch: request.identifier))
+                        "Wait", orLaunch: situation.subject(request, isTelling: true)))
             ])
     }
 

@@ -47,7 +47,7 @@ extension Scheduler {
                 // Continued tasks ignore the date.
                 request: policy is EarliestBeginDate ? deferrable : urgent, needs: needs, bundle: bundle,
                 isDiscretionary: isDeferrable,
-                isRunning: false, isTelling: isTelling)
+                isRunning: false, isTelling: isTelling, isTransfer: true)
             return (policy, policy.answer(for: subject, in: situation, at: now))
         }
     }

@@ -24,7 +24,7 @@ public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringCon
     /// Advice that names the most similar valid word and lists all valid words.
     public var remedy: String {
         if found == nil, valid.contains(key) {
-            return "Write \(key)=VALUE. 'bgtask help conditions' lists the values"
+            return "Write \(key)=VALUE. 'bgtask help conditions set' lists the values"
         }
         let nearest = Nearest.match(found ?? key, in: valid).map { "Did you mean '\($0)'? " } ?? ""
         let list = valid.joined(separator: ", ")

@@ -10,10 +10,15 @@ public struct AcceptedSubmission: Equatable, Sendable {
     /// Whether the request was pending already, and the submission said to keep it, so that nothing changed.
     public var isKept: Bool
 
+    /// The date for which the replaced request was made, if a schedule made it.
+    public var replacedDate: WallTime?
+
     /// Combines a request with the changes that its acceptance caused.
     public init(
-        request: TaskRequest, replaces: RequestID?, isRepeat: Bool = false, isKept: Bool = false
+        request: TaskRequest, replaces: RequestID?, isRepeat: Bool = false, isKept: Bool = false,
+        replacedDate: WallTime? = nil
     ) {
+        self.replacedDate = replacedDate
         self.request = request
         self.replaces = replaces
         self.isRepeat = isRepeat

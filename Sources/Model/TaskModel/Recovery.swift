@@ -74,6 +74,9 @@ public struct Recovery: Equatable, Sendable {
     /// The date of the request of each launch in ``lastLaunches`` that was the first attempt of a request of
     /// the schedule.
     public var lastDates: [TaskIdentifier: WallTime] = [:]
+    /// The requests of schedules that were cancelled after the newest launch of their identifier, and whose
+    /// dates are still to come; the schedule skips these dates.
+    public var skipped: [TaskRequest] = []
     /// The stored facts.
     public var facts = StoredFacts()
 
@@ -87,5 +90,17 @@ public struct Recovery: Equatable, Sendable {
         lastLaunches[identifier] = launch?.startedAt
         guard launch?.attempt == 1, request?.submission.origin == .schedule else { return }
         lastDates[identifier] = request?.submission.earliestBeginDate
+    }
+
+    /// Notes the newest request of a schedule that was cancelled; call it after
+    /// ``note(last:of:_:)`` for its identifier.
+    public mutating func note(cancelled record: RequestRecord, _ terms: RecoveryTerms) {
+        let (identifier, submission) = (record.request.identifier, record.request.submission)
+        guard terms.scheduled.contains(identifier), submission.origin == .schedule,
+            record.outcome == .cancelled, record.reason == .cancelledByUser,
+            let date = submission.earliestBeginDate, date > terms.at,
+            let endedAt = record.endedAt, lastLaunches[identifier].map({ $0 < endedAt }) ?? true
+        else { return }
+        skipped.append(record.request)
     }
 }

@@ -1,4 +1,7 @@
 /// Short forms of identifiers: `hash` and `treeh.hash` can both mean `com.example.treehash.hash`.
+///
+/// A short form leaves out the beginning of the identifier. So a whole identifier that nobody knows, such as
+/// that of a task that was removed, does not mean another one by chance.
 public enum ShortName {
     /// How closely a short form fits an identifier; only the closest fits count.
     private enum Fit: Int, Comparable {
@@ -55,12 +58,12 @@ public enum ShortName {
         if name == word { return .whole }
         if name.hasSuffix("." + word) { return .end }
         let parts = name.split(separator: ".")
-        guard parts.count >= labels.count else { return nil }
+        let end = parts.count - labels.count
+        guard end > 0 else { return nil }
         func begin(at start: Int) -> Bool {
             zip(parts[start...], labels).allSatisfy { $0.hasPrefix($1) }
         }
-        let end = parts.count - labels.count
         if begin(at: end) { return .beginningsAtEnd }
-        return (0..<end).contains(where: begin) ? .beginnings : nil
+        return (1..<end).contains(where: begin) ? .beginnings : nil
     }
 }

@@ -214,9 +214,13 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     public static func warnings(
         kind: TaskKind, origin: RequestOrigin?, submittedAt: WallTime, earliestBeginDate: WallTime?
     ) -> [String] {
-        guard let date = earliestBeginDate, kind != .continuedProcessing, origin != .schedule,
-            date - submittedAt > farAhead
-        else { return [] }
+        guard let date = earliestBeginDate, kind != .continuedProcessing, origin != .schedule else {
+            return []
+        }
+        if submittedAt - date > .seconds(60) {
+            return ["The earliest begin date is in the past, so it has no effect"]
+        }
+        guard date - submittedAt > farAhead else { return [] }
         return [
             "The earliest begin date is more than 7 days ahead, which Apple advises against. The host keeps the "
                 + "request. If you meant another date, submit it again"

@@ -208,6 +208,11 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
         isRepeat = accepted.isRepeat
         isKept = accepted.isKept
         warnings = accepted.request.warnings
+        if let date = accepted.replacedDate, accepted.request.submission.origin != .schedule {
+            warnings.append(
+                "This request takes the place of the one that the schedule of the task had made for \(Timestamp(date)). "
+                    + "The schedule continues after its launch, or if you cancel it")
+        }
     }
 
     /// Decodes a request; an older host sends none of the other keys.

@@ -9,7 +9,7 @@ struct ExplainCommand: HostCommand {
         commandName: "explain",
         abstract: "Explains why a task waits or may start, or why a launch started and stopped.",
         discussion: """
-            The first line says in one sentence what the task waits for. Then comes what would help: the host tried \
+            The second line says in one sentence what the task waits for. Then comes what would help: the host tried \
             each act on a copy of its scheduler. Then come the launches in the slot that the task waits for, what it \
             has waited for until now, and the answer of each policy. For a request that waits, a forecast follows: when it will probably start, according to \
             the recorded days of the last four weeks, and when it will start if no condition changes.

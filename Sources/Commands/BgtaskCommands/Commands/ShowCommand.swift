@@ -10,7 +10,7 @@ struct ShowCommand: HostCommand {
             "Shows everything that the host knows about a launch, with its log, about a request or a transfer.",
         discussion: """
             A request can be shown after its end, too, as long as the host keeps its record. For the identifier of a \
-            task, the command shows its pending request or, if there is none, its newest launch.
+            task, the command shows the launch that runs, else the pending request, else the newest launch.
 
             Examples:
               bgtask show L42

@@ -8,8 +8,8 @@ struct TimersCommand: HostCommand {
         commandName: "timers",
         abstract: "Lists the tasks with a schedule: when they run next, and how they ended last.",
         discussion: """
-            The tasks that run next come first. A task without a next date waits for an event of its schedule, \
-            such as external power, or it runs now.
+            The tasks that run next come first. A task without a next date runs now, waits for an event of its \
+            schedule, such as external power, has another request pending, or its dates are over.
 
             Examples:
               bgtask timers

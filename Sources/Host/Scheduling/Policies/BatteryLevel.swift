@@ -78,7 +78,7 @@ extension BatteryLevel {
                 quantity: "batteryLevel",
                 required: "\(required) % or more without external power, as its manifest requires",
                 observed: percent.map { "\($0) %" } ?? "unknown (its source does not answer)",
-                remedy: situation.remedy("Plug in the charger", orLaunch: subject.request.identifier)))
+                remedy: situation.remedy("Plug in the charger", orLaunch: subject)))
     }
 }
 

@@ -19,7 +19,7 @@ struct Between: Policy {
         if isOpen { return subject.proceed(rationale(nil, nil)) }
         return subject.stop(
             until: .time, orDate: until,
-            rationale(until, situation.remedy("Wait", orLaunch: subject.request.identifier)))
+            rationale(until, situation.remedy("Wait", orLaunch: subject)))
     }
 }
 

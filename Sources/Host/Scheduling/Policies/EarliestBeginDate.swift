@@ -16,7 +16,7 @@ struct EarliestBeginDate: Policy {
                     + (isBackOff ? "" : Self.jitter(of: request, situation)),
                 observed: "\((date - now.wall).text) too early"
                     + (isBackOff ? Self.row(of: request, situation) : ""), earliestChange: date,
-                remedy: situation.remedy("Wait", orLaunch: request.identifier)))
+                remedy: situation.remedy("Wait", orLaunch: subject)))
     }
 
     /// How much later this device begins because of the jitter of its schedule, for people; empty if it does

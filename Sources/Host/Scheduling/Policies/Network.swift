@@ -35,7 +35,7 @@ struct Network: Policy {
                     remedy: situation.remedy(
                         network.value == .constrained
                             ? "Turn low-data mode off, or connect to an unmetered network"
-                            : "Connect to an unmetered network", orLaunch: subject.request.identifier)))
+                            : "Connect to an unmetered network", orLaunch: subject)))
         }
         if network.value == .constrained && subject.isDiscretionary {
             return subject.wait(

@@ -43,7 +43,7 @@ struct RateLimit: Policy {
                 quantity: rate.quantity, required: rate.required, observed: rate.observed,
                 earliestChange: isHeld ? rate.next : nil,
                 remedy: isHeld
-                    ? situation.remedy("Wait until \(rate.next.text)", orLaunch: request.identifier) : nil)
+                    ? situation.remedy("Wait until \(rate.next.text)", orLaunch: subject) : nil)
         }
         guard isHeld else { return subject.proceed(rationale()) }
         return subject.wait(for: .bundle(request.bundle), until: rate.next, since: rate.since, rationale())

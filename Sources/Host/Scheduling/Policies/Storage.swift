@@ -25,6 +25,6 @@ struct Storage: Policy {
             : "Free space on the file system of the host's state directory"
         return subject.wait(
             for: .storage, since: since,
-            rationale(situation.remedy(wait, orLaunch: subject.request.identifier)))
+            rationale(situation.remedy(wait, orLaunch: subject)))
     }
 }

@@ -35,7 +35,7 @@ struct When: Policy {
                     remedy: situation.remedy(
                         isAlways
                             ? "Correct the expression in the manifest of \(subject.request.bundle)"
-                            : situation.advice(analysis), orLaunch: subject.request.identifier)))
+                            : situation.advice(analysis), orLaunch: subject)))
         }
         return subject.stop(
             until: .conditions, orDate: date, since: nil,
@@ -43,7 +43,7 @@ struct When: Policy {
                 quantity: "when", required: whole.text,
                 observed: (analysis.value == nil ? "unknown" : "false") + Self.cause(analysis),
                 earliestChange: date,
-                remedy: situation.remedy(situation.advice(analysis), orLaunch: subject.request.identifier)),
+                remedy: situation.remedy(situation.advice(analysis), orLaunch: subject)),
             details: analysis.failing.count < 2
                 ? []
                 : analysis.failing.map { clause in
