@@ -16,7 +16,8 @@ import Testing
             host.run("submit", "com.example.counting.count", "--external-power", "--payload", secret).status
                 == 0)
         let waiting = host.run("explain", "com.example.counting.count")
-        #expect(waiting.output.contains("forecast: not unless a condition changes (0 recorded days;"))
+        #expect(
+            waiting.output.contains("forecast: not within seven days if nothing changes (0 recorded days;"))
         // The kill and restart create a second segment; the last line of the first may be incomplete.
         host.kill()
         try host.wait("the launcher has gone") { host.leftovers().isEmpty }

@@ -244,7 +244,9 @@ import Testing
             try await cancel("gone", .manifestRemoved)
             try await cancel("client", .cancelledByUser, origin: .client)
             try await cancel("launched", .cancelledByUser)
-            _ = try await store.begin(store.accept(submission("com.example.launched")).request.id)
+            _ = try await store.beginLaunch(
+                of: store.accept(submission("com.example.launched")).request.id, at: later + .seconds(1),
+                isolation: "none", libraryHash: nil, isSimulated: false, explanation: nil)
             let terms = RecoveryTerms(
                 at: later + .seconds(60),
                 scheduled: try ["night", "gone", "client", "launched"].map {

@@ -10,8 +10,8 @@ import TaskModel
 enum LiveNames {
     /// How many of the newest launches and oldest requests are offered.
     private static let shown = 20
-    /// The longest wait for the host, in seconds.
-    private static let patience = 1
+    /// The longest wait for a busy host, in seconds; usually, its answer takes milliseconds.
+    private static let patience = 10
 
     /// Identifiers of tasks.
     static let tasks = kind { client, prefix in

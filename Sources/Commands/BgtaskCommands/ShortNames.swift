@@ -11,6 +11,10 @@ extension ControlClient {
     /// - Throws: ``ControlClientError/refused(_:)`` if the short form fits more than one task.
     func task(_ name: TaskIdentifier) async throws -> TaskIdentifier {
         let meanings = try await names(meaning: name).tasks.identifiers
+        guard meanings != [name.rawValue], !meanings.isEmpty else { return name }
+        // A whole identifier is no short form of another, even if its manifest is gone.
+        if try await pending(name) != nil { return name }
+        if try await newestLaunch(of: name) != nil { return name }
         if let only = try Self.only(name.rawValue, meanings, "tasks") { return try TaskIdentifier(only) }
         return name
     }

@@ -71,6 +71,12 @@ extension Scheduler {
                 .invalidRequest, "it has \(submission.tags.count) tags",
                 "Use at most \(Tag.mostPerRequest) tags")
         }
+        for date in [submission.earliestBeginDate, submission.deadline].compactMap(\.self)
+        where date > Self.lastDate {
+            throw refuse(
+                .invalidRequest, "it names a date after the year 9998, which messages can't contain",
+                "Choose an earlier date")
+        }
         if let limit = submission.startDeadline {
             try checkDeadline(limit, of: submission, at: now)
         }
@@ -110,6 +116,11 @@ extension Scheduler {
         }
         return admission
     }
+
+    /// The latest date that a submission may name: 9998-12-31T23:59:59Z.
+    ///
+    /// A date of RFC 3339 has four digits for the year, and the host computes other dates from this one.
+    private static let lastDate = WallTime(sinceEpoch: .seconds(253_370_764_799))
 
     private func checkDeadline(
         _ limit: StartDeadline, of submission: TaskSubmission, at now: Moment

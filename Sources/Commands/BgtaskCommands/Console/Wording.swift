@@ -86,7 +86,8 @@ enum Wording {
             return number == day(now) ? text : "\(weekdays[Int(number.floorRemainder(by: 7))]) \(text)"
         }
         let unchanged =
-            forecast.unchanged.map { "if nothing changes: \(clock($0))" } ?? "not unless a condition changes"
+            forecast.unchanged.map { "if nothing changes: \(clock($0))" }
+            ?? "not within seven days if nothing changes"
         let days = "\(forecast.days) recorded \(forecast.days == 1 ? "day" : "days")"
         guard forecast.days >= Forecast.leastDays else {
             return "forecast: \(unchanged) (\(days); more history makes a better forecast)"

@@ -134,7 +134,12 @@ extension Foresight {
             let what = sentence(of: acts + uncertain, nil)
             let holder = course.rest.compactMap { policy -> String? in self.holder(of: request, policy) }
                 .first
-            let text = [what, holder].compactMap(\.self).joined(separator: "; ")
+            // The date is too far away for a forecast.
+            let begin =
+                course.rest.contains { $0 is EarliestBeginDate }
+                ? EarliestBeginDate.lastDate(of: request) : nil
+            let notBefore = begin.map { "it can't start before \(bareDate($0))" }
+            let text = [notBefore, what, holder].compactMap(\.self).joined(separator: "; ")
             let isStopping = slotHolders(of: request, course.rest).contains(where: \.isExpiring)
             if holder != nil, !isStopping, let launch = launchAct(request),
                 effect(self.world(of: request, after: [launch]), on: request).0 == .starts

@@ -117,7 +117,8 @@ extension Network {
         case .known(.unmetered): return []
         case .known(.constrained):
             return [.changing("Turn low-data mode off") { $0.network = .known(.unmetered) }]
-        case .known(.none) where subject.needs.network == .any:
+        case .known(.none)
+        where subject.needs.network == .any && !isRefusedWhenMetered(subject, in: scheduler, at: now):
             return [
                 .changing("Connect to a network", short: "Connect to one") { $0.network = .known(.unmetered) }
             ]
@@ -127,6 +128,19 @@ extension Network {
             act.short = "Connect to an unmetered one"
             return [act]
         }
+    }
+
+    /// Whether the expression of the task would refuse a metered network.
+    ///
+    /// Somebody who is asked for a network may connect to a metered one.
+    private func isRefusedWhenMetered(_ subject: Subject, in scheduler: Scheduler, at now: Moment) -> Bool {
+        let tests = subject.needs.constraints?.when?.tests ?? []
+        guard tests.contains(where: { $0.fact == .machine(.network) }) else { return false }
+        var situation = scheduler.situation
+        var conditions = situation.conditions
+        conditions.network = .known(.metered)
+        _ = situation.replaceConditions(conditions, at: now)
+        return When().answer(for: subject, in: situation, at: now).isVeto
     }
 }
 
