@@ -110,6 +110,7 @@ struct LogsCommand: HostCommand {
             for try await line in try await client.log(selection) where wants(line) { found.append(line) }
         }
         for line in found.suffix(lines ?? found.count) { try show(line, console) }
+        if found.isEmpty, !console.json { console.complain("bgtask: no line of the log matches") }
     }
 
     /// What to ask the host for: once, or once for each launch of a request.

@@ -10,7 +10,9 @@ struct SimulateCommand: AsyncParsableCommand {
         discussion: """
             The command uses the host's own decisions. It invents the conditions of each day, the uses of the apps \
             and the run time of each launch at random, from a seed that it prints. The same seed gives the same \
-            launches on every machine. Without --manifests, the devices have four sample bundles: news, photos, \
+            launches on every machine. The run times are not those of your tasks: a refresh runs for 1 to 8 s, and \
+            processing for 1 to 20 min at a third of a core, so a frequent processing task soon uses up its budget. \
+            Without --manifests, the devices have four sample bundles: news, photos, \
             backup and maps.
 
             Devices:
