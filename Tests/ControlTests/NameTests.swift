@@ -101,7 +101,7 @@ import Testing
             _ = await bgtask("cancel", "43", socket: socket)
             #expect(host.asked.last == "cancel L43")
             let dead = await bgtask("cancel", "44", socket: socket)
-            #expect(dead.status == 4 && dead.errors.contains("neither"), "\(dead)")
+            #expect(dead.status == 4 && dead.errors.contains("no launch L44 runs"), "\(dead)")
         }
     }
 

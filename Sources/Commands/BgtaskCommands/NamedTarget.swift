@@ -122,7 +122,7 @@ extension ControlClient {
                         code: .notFound, subject: "\(number)",
                         finding: runs
                             ? "the launch \(launch) runs, and the request \(request) waits"
-                            : "neither does a launch \(launch) run, nor does a request \(request) wait",
+                            : "no launch \(launch) runs, and no request \(request) waits",
                         remedy: runs
                             ? "Write \(launch) or \(request)"
                             : "To see what waits: bgtask pending; what runs: bgtask launches")))

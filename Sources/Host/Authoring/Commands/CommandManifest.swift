@@ -98,7 +98,7 @@ public struct CommandManifest: Sendable {
         guard isName else {
             throw AuthoringError(
                 "the name '\(self.name)'",
-                "it is not a letter, then letters, digits and -, at most 40 in all",
+                "it must begin with a letter, have only letters, digits and -, and be at most 40 characters long",
                 "Give another one: --name NAME")
         }
     }
