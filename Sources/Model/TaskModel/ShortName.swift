@@ -1,7 +1,7 @@
 /// Short forms of identifiers: `hash` and `treeh.hash` can both mean `com.example.treehash.hash`.
 ///
-/// A short form leaves out the beginning of the identifier. So a whole identifier that nobody knows, such as
-/// that of a task that was removed, does not mean another one by chance.
+/// A short form leaves out the beginning of the identifier. So a whole identifier that the host does not
+/// know, such as that of a task that was removed, does not mean another one by chance.
 public enum ShortName {
     /// How closely a short form fits an identifier; only the closest fits count.
     private enum Fit: Int, Comparable {

@@ -132,7 +132,7 @@ extension Network {
 
     /// Whether the expression of the task would refuse a metered network.
     ///
-    /// Somebody who is asked for a network may connect to a metered one.
+    /// A user whom the host asks for a network may connect to a metered one.
     private func isRefusedWhenMetered(_ subject: Subject, in scheduler: Scheduler, at now: Moment) -> Bool {
         let tests = subject.needs.constraints?.when?.tests ?? []
         guard tests.contains(where: { $0.fact == .machine(.network) }) else { return false }
