@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LinuxSystem
 import TaskHostTestSupport
 import TaskModel
 import Testing
@@ -139,6 +140,36 @@ import Testing
         }
         #expect(field.harness.sight(storm.id).end?.calls?.refused.first?.count == 2500)
         await field.end()
+    }
+
+    @Test func `signals from a deep tree of processes cost the launcher a few reads each`() async throws {
+        let field = try await Field(.cgroup)
+        let waiting = try field.harness.order("expires")
+        field.harness.launcher.launch(waiting)
+        try await field.harness.wait(for: "ready") { field.harness.isReady(waiting.id) }
+        let task = try #require(field.harness.pid(waiting.id))
+        let launcher = try #require(try Self.parent(of: task))
+        let before = try Self.reads(of: launcher)
+        let end = try await field.run("tree") { $0.subprocesses = true }
+        #expect(end.outcome == .succeeded, "\(end)")
+        let reads = try Self.reads(of: launcher) - before
+        // 400 signals, 40 levels below the task. The launcher looks at the sender and at the receiver.
+        #expect(reads >= 400 && reads < 400 * 6, "\(reads) reads")
+        field.harness.launcher.expire(waiting.id, reason: .simulated)
+        try await field.harness.wait(for: "end") { field.harness.sight(waiting.id).end != nil }
+        await field.end()
+    }
+
+    /// How many calls read something, since the start of the process.
+    private static func reads(of process: Int32) throws -> Int {
+        let lines = try SmallFile.read("/proc/\(process)/io").split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("syscr: ") })
+        return try #require(Int(line.dropFirst(7)))
+    }
+
+    private static func parent(of process: Int32) throws -> Int32? {
+        let lines = try SmallFile.read("/proc/\(process)/status").split(separator: "\n")
+        return lines.first { $0.hasPrefix("PPid:\t") }.flatMap { Int32($0.dropFirst(6)) }
     }
 
     @Test func `a hostile plugin's attempts are in its record`() async throws {

@@ -96,18 +96,28 @@ struct observer {
     int socket;             /**< Where the listener arrives; -1 for a template, and after it has arrived. */
     int listener;           /**< -1 before. */
     struct sandbox sandbox; /**< Without its lists. */
-    int64_t second;         /**< When the present second began; calls wait if it brought too many. */
-    unsigned answered;
-    bool paused;
-    pid_t last_thread; /**< The thread of the last call, and its launch. */
-    uint64_t last_launch;
+    unsigned spent;         /**< What its answers cost in this second, and too much before; see share. */
+    bool paused;            /**< Whether calls wait for the next second. */
 };
+
+/** A thread that belongs to a launch. */
+struct owner {
+    pid_t thread, process; /**< 0 if this is unused. */
+    uint64_t start;        /**< When the thread began, in clock ticks since the start of the machine. */
+    uint64_t launch;
+};
+/** How many threads are remembered. */
+enum { OWNERS = 1024 };
 
 /** The state of the launcher. */
 struct launcher {
     struct observer *observers;
     struct template *templates;
     struct launch *launches;
+    struct owner owners[OWNERS]; /**< The threads whose launch was looked up. */
+    uint64_t lookups;            /**< How many files of /proc were read to answer calls. */
+    int64_t second;              /**< When the present second of the answers began. */
+    unsigned share;              /**< What the answers to each observer may cost in that second. */
     struct outbox outbox;
     struct frame_reader reader;
     struct frame_writer writer;
@@ -251,7 +261,9 @@ void observed_drop(struct launch *launch);
 
 /** The launch of a thread: that of its process, or of an ancestor, or of its group. NULL if there is none.
  *  `*process` becomes the process. */
-struct launch *owners_find(const struct launcher *launcher, pid_t thread, pid_t *process);
+struct launch *owners_find(struct launcher *launcher, pid_t thread, pid_t *process);
+/** The launch with this number; NULL if it has ended. */
+struct launch *owners_launch(const struct launcher *launcher, uint64_t id);
 
 /* launcher_signals.c */
 
@@ -270,8 +282,8 @@ void launches_kill_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template, and are in no group of theirs: they moved
  *  themselves to another cgroup. Does nothing unless `look_for_strays` is set. */
 void launches_kill_strays(struct launcher *launcher);
-/** The launch in whose group a process is; NULL if there is none. */
-struct launch *launches_with_group_of(const struct launcher *launcher, pid_t pid);
+/** The launch in whose group a process is; NULL if there is none. Counts what it reads. */
+struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid);
 /** Whether a process is a task, a template or a standby of this launcher that was not reaped yet. */
 bool launches_own(const struct launcher *launcher, pid_t pid);
 

@@ -19,12 +19,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How many calls of one filter are answered in a second; more calls wait. A refused call costs the launcher
- * about 20 us, so that a task that repeats one without end takes at most 2 % of a core. A learning run must
- * go on at a usable speed. */
-enum { REFUSED_PER_SECOND = 1000, WATCHED_PER_SECOND = 20000 };
-/* How many calls are answered before the launcher looks at its other descriptors. */
-enum { ANSWERS_AT_ONCE = 32 };
+/* What the answers to all filters may cost together in a second; more calls wait. An answer costs 1, and 1
+ * for each file of /proc that is read for it, since a task chooses how many that are. 1 is about 10 us, so
+ * that tasks that repeat calls without end take about 2 % of a core. Filters that had calls in the second
+ * before have equal shares. A learning run must go on at a usable speed; only a user can start one. */
+enum { COST_PER_SECOND = 2000, LEARNING_FACTOR = 20 };
+/* What the answers to a filter cost before the launcher looks at its other descriptors. */
+enum { COST_AT_ONCE = 64 };
 /* The flags of clone that refuse_namespaces in sandbox_calls.c refuses to everybody. */
 #define NAMESPACES                                                                                           \
     ((uint64_t)(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |    \
@@ -84,52 +85,55 @@ int observers_descriptor(const struct observer *observer) {
     return observer->listener >= 0 ? observer->listener : observer->socket;
 }
 
-static int64_t until_next_second(const struct observer *observer) {
-    return observer->second + 1000000000 - now_nanoseconds();
+static int64_t until_next_second(const struct launcher *launcher) {
+    return launcher->second + 1000000000 - now_nanoseconds();
 }
 
 int observers_timeout(const struct launcher *launcher) {
-    int timeout = -1;
+    bool any = false;
     for (const struct observer *observer = launcher->observers; observer != NULL; observer = observer->next)
-        if (observer->paused) {
-            int64_t left = until_next_second(observer) / 1000000 + 1;
-            int wanted = left < 1 ? 1 : (int)left;
-            timeout = timeout < 0 || wanted < timeout ? wanted : timeout;
-        }
-    return timeout;
+        any = any || observer->paused;
+    if (!any)
+        return -1;
+    int64_t left = until_next_second(launcher) / 1000000 + 1;
+    return left < 1 ? 1 : (int)left;
 }
 
-/* Counts an answer; pauses the observer when it has given its share. */
-static void count_answer(struct observer *observer) {
-    if (until_next_second(observer) <= 0) {
-        observer->second = now_nanoseconds();
-        observer->answered = 0;
+static unsigned limit_of(const struct launcher *launcher, const struct observer *observer) {
+    return launcher->share * (observer_is_learning(observer) ? LEARNING_FACTOR : 1);
+}
+
+/* Begins a new second if the present one is over. What an answer cost above the limit is taken from the new
+ * share. */
+static void renew_shares(struct launcher *launcher) {
+    if (launcher->second > 0 && until_next_second(launcher) > 0)
+        return;
+    unsigned active = 0;
+    bool was_before = until_next_second(launcher) > -1000000000;
+    for (struct observer *observer = launcher->observers; observer != NULL; observer = observer->next) {
+        if (!was_before)
+            observer->spent = 0;
+        active += observer->spent > 0;
+        unsigned limit = limit_of(launcher, observer);
+        observer->spent -= observer->spent < limit ? observer->spent : limit;
     }
-    unsigned limit = observer_is_learning(observer) ? WATCHED_PER_SECOND : REFUSED_PER_SECOND;
-    observer->paused = ++observer->answered >= limit;
+    launcher->second = now_nanoseconds();
+    launcher->share = COST_PER_SECOND / (active > 0 ? active : 1);
+    if (launcher->share == 0)
+        launcher->share = 1;
+    for (struct observer *observer = launcher->observers; observer != NULL; observer = observer->next)
+        observer->paused = observer->spent >= limit_of(launcher, observer);
 }
 
 /* MARK: Whose call it is */
 
-static struct launch *launch_numbered(const struct launcher *launcher, uint64_t id) {
-    struct launch *launch = launcher->launches;
-    while (launch != NULL && launch->id != id)
-        launch = launch->next;
-    return launch;
-}
-
 /* Finds the launch of the thread of a reported call. `*process` becomes its process, or 0. */
-static struct launch *find_launch(struct launcher *launcher, struct observer *observer, pid_t thread,
+static struct launch *find_launch(struct launcher *launcher, const struct observer *observer, pid_t thread,
                                   pid_t *process) {
     *process = 0;
     if (observer->launch != 0)
-        return launch_numbered(launcher, observer->launch);
-    if (thread == observer->last_thread && observer->last_launch != 0)
-        return launch_numbered(launcher, observer->last_launch);
-    struct launch *found = owners_find(launcher, thread, process);
-    observer->last_thread = thread;
-    observer->last_launch = found != NULL ? found->id : 0;
-    return found;
+        return owners_launch(launcher, observer->launch);
+    return owners_find(launcher, thread, process);
 }
 
 /* MARK: Answers */
@@ -145,6 +149,7 @@ static bool answer_one(struct launcher *launcher, struct observer *observer) {
     struct seccomp_notif *report = &received.report;
     if (ioctl(observer->listener, SECCOMP_IOCTL_NOTIF_RECV, report) != 0)
         return errno == ENOENT || errno == EINTR; // the process was killed meanwhile
+    uint64_t lookups = launcher->lookups;
     pid_t process;
     struct launch *launch = find_launch(launcher, observer, (pid_t)report->pid, &process);
     struct sandbox_answer answer = sandbox_answer(&observer->sandbox, report->data.nr);
@@ -161,7 +166,8 @@ static bool answer_one(struct launcher *launcher, struct observer *observer) {
     } sent = {.reply = {.id = report->id, .error = -answer.code}};
     if (answer.code == 0)
         sent.reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    count_answer(observer);
+    observer->spent += 1 + (unsigned)(launcher->lookups - lookups);
+    observer->paused = observer->spent >= limit_of(launcher, observer);
     return ioctl(observer->listener, SECCOMP_IOCTL_NOTIF_SEND, &sent.reply) == 0 || errno == ENOENT;
 }
 
@@ -185,11 +191,8 @@ static bool receive_listener(struct observer *observer) {
 }
 
 void observers_read(struct launcher *launcher, struct observer *observer, short revents) {
-    if (observer->paused) {
-        observer->paused = until_next_second(observer) > 0;
-        return;
-    }
-    if (revents == 0)
+    renew_shares(launcher);
+    if (observer->paused || revents == 0)
         return;
     if (observer->listener < 0) {
         if (!receive_listener(observer))
@@ -199,7 +202,8 @@ void observers_read(struct launcher *launcher, struct observer *observer, short 
     // A call that is reported can't be withdrawn without an entry in the kernel's list, so that receiving
     // it does not block.
     bool works = true;
-    for (int i = 0; works && i < ANSWERS_AT_ONCE && !observer->paused && has_report(observer); i++)
+    unsigned before = observer->spent;
+    while (works && observer->spent - before < COST_AT_ONCE && !observer->paused && has_report(observer))
         works = answer_one(launcher, observer);
     // Without POLLIN, the last process with the filter has ended.
     if (!works || (revents & POLLIN) == 0)

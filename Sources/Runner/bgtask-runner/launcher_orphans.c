@@ -70,13 +70,16 @@ static bool read_group(pid_t pid, char *line, size_t size) {
     return found;
 }
 
-struct launch *launches_with_group_of(const struct launcher *launcher, pid_t pid) {
+struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid) {
     char line[4096] = "";
+    launcher->lookups++;
     if (!read_group(pid, line, sizeof(line)))
         return NULL;
-    for (struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
+    for (struct launch *launch = launcher->launches; launch != NULL; launch = launch->next) {
+        launcher->lookups++;
         if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
             return launch;
+    }
     return NULL;
 }
 

@@ -55,7 +55,9 @@ static pid_t process_of(pid_t thread, int descriptor) {
 
 /* Whether a signal of a task that may start processes leads out of its launch. The kernel refuses it then.
  * Processes of another PID namespace do not exist for the task, so nothing refuses them. */
-static bool leads_outside(struct launcher *launcher, const struct launch *launch, pid_t target) {
+static bool leads_outside(struct launcher *launcher, const struct launch *launch, pid_t own, pid_t target) {
+    if (target == own)
+        return false;
     if (target < -1)
         target = -target;
     if (launch == NULL || target <= 0 || (kill(target, 0) != 0 && errno == ESRCH))
@@ -97,6 +99,7 @@ bool signals_answer(struct launcher *launcher, struct observer *observer, struct
         return false;
     const uint64_t *arguments = (const uint64_t *)report->data.args;
     bool is_below = false, is_refused;
+    launcher->lookups++;
     pid_t own = own_number((pid_t)report->pid, &is_below);
     if (observer->template != NULL && launch == NULL && own == observer->template->pid) {
         // A constructor: the kernel decides, as for the processes that it may start.
@@ -105,11 +108,13 @@ bool signals_answer(struct launcher *launcher, struct observer *observer, struct
     }
     if (observer->sandbox.subprocesses) {
         pid_t target = (pid_t)arguments[0];
-        if (call != NULL && call->number == SYS_pidfd_send_signal)
+        if (call != NULL && call->number == SYS_pidfd_send_signal) {
+            launcher->lookups++;
             target = process_of((pid_t)report->pid, (int)arguments[0]);
+        }
         answer->code = 0;
         is_refused = !is_below && (observer->sandbox.layers & LAYER_LANDLOCK_SCOPES) != 0 &&
-                     leads_outside(launcher, launch, target);
+                     leads_outside(launcher, launch, own, target);
     } else {
         bool names_process = call == NULL || call->process >= 0;
         is_refused = !names_process || own <= 0 || (pid_t)arguments[0] != own;

@@ -124,6 +124,29 @@ static void use_signals(void) {
         abort();
 }
 
+static pid_t task_process;
+
+/* 40 processes, each the child of the one before. The last two send signals to themselves and to their
+ * parents. */
+static void signal_in_tree(void) {
+    pid_t child = 0;
+    for (int level = 0; level < 40 && child == 0; level++)
+        child = fork();
+    if (child != 0) {
+        waitpid(child, NULL, 0);
+        if (getpid() != task_process)
+            _exit(0);
+        return;
+    }
+    child = fork();
+    for (int i = 0; i < 100; i++)
+        if (kill(getpid(), 0) != 0 || kill(getppid(), 0) != 0)
+            break;
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    _exit(0);
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
     if (strcmp(label, "files") == 0)
@@ -132,6 +155,9 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         use_secret();
     if (strcmp(label, "signals") == 0)
         use_signals();
+    task_process = getpid();
+    if (strcmp(label, "tree") == 0)
+        signal_in_tree();
     if (strcmp(label, "attributes") == 0)
         use_attributes();
     if (strcmp(label, "program") == 0)
