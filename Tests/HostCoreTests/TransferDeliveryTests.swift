@@ -9,7 +9,6 @@ import Testing
 @Suite struct TransferDeliveryTests {
     private static let full = TransferFailure(.notDelivered, "the disk is full")
 
-    /// Nothing else came that made the host look again, so such a transfer made attempts for ever.
     @Test func `a transfer whose time ends during its delivery fails when that fails`() throws {
         var world = TransferWorld()
         let id = try world.submit { $0.resourceLimit = .seconds(7) }.id
@@ -22,7 +21,8 @@ import Testing
         #expect(!world.core.transfers.hasOpen)
     }
 
-    /// The deadlines of others come between, and another transfer is still under way.
+    /// With another transfer under way, nothing looked at their deadlines again, so they made attempts for
+    /// ever.
     @Test func `each of several late deliveries that fail ends its transfer`() throws {
         var world = TransferWorld()
         let ids = try (1...3).map { number in
