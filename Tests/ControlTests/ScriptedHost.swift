@@ -34,6 +34,11 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
         var onPending: @Sendable (ScriptedHost) -> Void = { _ in }
         /// Called after a simulated launch was requested.
         var onSimulate: @Sendable (ScriptedHost, LaunchRecord) -> Void = { _, _ in }
+        /// Called after several transfers were accepted.
+        var onTransfers: @Sendable (ScriptedHost, [TransferID]) -> Void = { _, _ in }
+        var lastTransfer: Int64 = 4
+        /// The transfers whose records the host no longer has.
+        var forgotten: Set<TransferID> = []
     }
 
     let script = Mutex(Script())
@@ -223,7 +228,15 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
 
     func transfer(_ requests: [TransferRequest]) async throws(SubmissionError) -> [TransferID] {
         try note("transfers \(requests.map(\.url))")
-        return requests.indices.map { TransferID(rawValue: Int64($0 + 5)) }
+        let (ids, onTransfers) = script.withLock { script in
+            let ids = requests.map { _ in
+                script.lastTransfer += 1
+                return TransferID(rawValue: script.lastTransfer)
+            }
+            return (ids, script.onTransfers)
+        }
+        onTransfers(self, ids)
+        return ids
     }
 
     func cancelTransfer(_ id: TransferID) async throws(SubmissionError) -> Transfer {
@@ -242,6 +255,11 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
 
     func transfer(_ id: TransferID) async throws(SubmissionError) -> ExplainedTransfer {
         try note("transfer \(id)")
+        if script.withLock({ $0.forgotten.contains(id) }) {
+            throw SubmissionError(
+                code: .notFound, subject: "\(id)", finding: "the host knows no such transfer",
+                remedy: "To list the transfers: bgtask transfers")
+        }
         return ExplainedTransfer(transfer: try storedTransfer(), vetoes: [])
     }
 

@@ -29,6 +29,18 @@ import Testing
         #expect(try Self.problem(headers: [header]) == "the host sets the header of '\(header)' itself")
     }
 
+    @Test(arguments: [
+        ("/srv/" + String(repeating: "x", count: 255), true),
+        ("/srv/" + String(repeating: "x", count: 256), false),
+        (String(repeating: "/xyz", count: 1024), false),
+    ])
+    func `a path or name that no file can have is refused`(file: String, isGood: Bool) throws {
+        var request = TransferRequest(
+            bundle: try BundleIdentifier("com.example.a"), direction: .download, url: "http://a/b")
+        request.file = file
+        #expect((request.problem == nil) == isGood)
+    }
+
     @Test func `a download with HEAD is refused, because it would never be complete`() throws {
         #expect(
             try Self.problem(method: "HEAD") == "a download needs an answer with a body, and HEAD has none")

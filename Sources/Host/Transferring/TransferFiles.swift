@@ -103,7 +103,18 @@ public struct TransferFiles: Sendable {
     func source(of id: TransferID) -> String { directory(of: id) + "/data" }
 
     static func failure(_ error: SystemCallError) -> TransferFailure {
-        TransferFailure(.notDelivered, "the file can't be put into its place: \(error)")
+        if error.isExisting || error.isOfDirectory {
+            return TransferFailure(
+                .badPlace,
+                "the file can't be put into its place, because a directory, a device or a pipe is there: "
+                    + error.subject)
+        }
+        if error.isOfLongName {
+            return TransferFailure(
+                .badPlace,
+                "the file can't be put into its place, because its name is too long: \(error.subject)")
+        }
+        return TransferFailure(.notDelivered, "the file can't be put into its place: \(error)")
     }
 
     /// Removes the files of a transfer.

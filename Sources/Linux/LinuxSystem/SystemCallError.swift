@@ -42,6 +42,12 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
 
+    /// Whether a directory is where a file was expected (`EISDIR`).
+    public var isOfDirectory: Bool { code == EISDIR }
+
+    /// Whether a path or a name in it is longer than the file system permits (`ENAMETOOLONG`).
+    public var isOfLongName: Bool { code == ENAMETOOLONG }
+
     /// Whether directories are nested too deep for a walk, or links lead to links without end (`ELOOP`).
     public var isTooDeep: Bool { code == ELOOP }
 

@@ -134,6 +134,15 @@ public struct TransferRequest: Equatable, Sendable {
         if direction == .upload, file == nil, handover == nil {
             return ("an upload needs a file", "Name the file to send")
         }
+        if let file,
+            file.utf8.count > 4095
+                || file.utf8.split(separator: UInt8(ascii: "/")).contains(where: { $0.count > 255 })
+        {
+            return (
+                "the path of the file has more than 4,095 bytes, or a name in it more than 255",
+                "Give a shorter one"
+            )
+        }
         if let file, !file.hasPrefix("/") { return ("'\(file)' is not an absolute path", "Begin it with /") }
         if stallLimit <= .zero || resourceLimit <= .zero {
             return ("a limit of time is not positive", "Give a longer time")

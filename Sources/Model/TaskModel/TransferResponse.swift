@@ -45,6 +45,8 @@ public struct TransferFailure: Equatable, Sendable {
         case cancelled = 3
         /// The file could not be put into its place.
         case notDelivered = 4
+        /// The file can't be put into its place at any time: a directory is there, or the name is too long.
+        case badPlace = 5
     }
 
     /// Where the code comes from.
@@ -53,6 +55,9 @@ public struct TransferFailure: Equatable, Sendable {
     public var code: Int
     /// A sentence for people.
     public var message: String
+
+    /// Whether the place of the file is wrong, so that another attempt would fail in the same way.
+    public var isOfPlace: Bool { domain == .host && code == HostCode.badPlace.rawValue }
 
     /// Creates a failure.
     public init(domain: Domain, code: Int, message: String) {

@@ -18,8 +18,10 @@ struct TransferCommand: HostCommand {
 
             A discretionary transfer waits for external power and an unmetered network.
 
-            With several addresses, or with --input, the host accepts all downloads together or none. --to then names \
-            a directory. Each line of the input has an address and, after a space, optionally a file.
+            With several addresses, or with --input, the host accepts all downloads together or none. More than \
+            1,000, or more than 256 KiB of addresses, go to it in parts: if it refuses a part, the command says how \
+            many it accepted before. --to then names a directory. Each line of the input has an address and, after \
+            a space, optionally a file.
 
             Examples:
               bgtask transfer https://example.com/disk.iso --wait

@@ -17,6 +17,21 @@ struct SeveralTransfers {
     private struct Ended: Encodable {
         var succeeded: Int
         var failed: [TransferMessage]
+        /// Those that did not succeed, and whose records the host no longer has; absent if there are none.
+        var forgotten: [Forgotten]?
+    }
+
+    /// A download that did not succeed, of which only its end is known.
+    private struct Forgotten: Encodable {
+        var transfer: TransferID
+        var outcome: TransferOutcome
+    }
+
+    /// A download that did not succeed, and its record; `nil` if the host no longer has it.
+    private struct Unsuccessful {
+        var transfer: TransferID
+        var outcome: TransferOutcome
+        var record: TransferMessage?
     }
 
     let client: ControlClient
@@ -29,7 +44,19 @@ struct SeveralTransfers {
     /// - Throws: `ExitCode(1)` unless all that are followed succeed; ``ControlClientError``.
     func begin(following ends: AsyncThrowingStream<HostEventMessage, any Error>?) async throws {
         var transfers: [TransferID] = []
-        for part in parts() { transfers += try await client.transfer(part) }
+        for part in parts() {
+            do {
+                transfers += try await client.transfer(part)
+            } catch {
+                if let first = transfers.first, let last = transfers.last {
+                    console.complain(
+                        "bgtask: the host accepted only the first \(transfers.count) of \(requests.count) "
+                            + "downloads, \(first) to \(last), and makes them. To cancel one: "
+                            + "bgtask cancel \(first)")
+                }
+                throw error
+            }
+        }
         guard let ends else {
             if console.json { return try console.print(json: Begun(transfers: transfers)) }
             return try console.line(begun(transfers))
@@ -69,12 +96,16 @@ struct SeveralTransfers {
         _ transfers: [TransferID], _ ends: AsyncThrowingStream<HostEventMessage, any Error>
     ) async throws {
         var open = Set(transfers)
-        var unsuccessful: [TransferID] = []
+        var unsuccessful: [Unsuccessful] = []
         for try await event in ends {
             switch event {
             case .transferEnded(let id, let outcome):
                 guard open.remove(id) != nil else { continue }
-                if outcome != .succeeded { unsuccessful.append(id) }
+                if outcome != .succeeded {
+                    // The host forgets old ends, so it is asked now and not at the end.
+                    unsuccessful.append(
+                        Unsuccessful(transfer: id, outcome: outcome, record: try await record(of: id)))
+                }
             case .hostStopping:
                 throw broken("it is stopping; \(open.count) transfers go on after its next start")
             default: continue
@@ -93,19 +124,35 @@ struct SeveralTransfers {
         return .broken(socket: client.socketPath, finding: finding)
     }
 
-    private func conclude(_ count: Int, _ unsuccessful: [TransferID]) async throws {
+    /// The record of a transfer that has ended; `nil` if the host has forgotten it.
+    private func record(of id: TransferID) async throws -> TransferMessage? {
+        do {
+            return try await client.transfer(id)
+        } catch ControlClientError.refused(let message)
+            where message.code == SubmissionError.Code.notFound.rawValue
+        {
+            return nil
+        }
+    }
+
+    private func conclude(_ count: Int, _ unsuccessful: [Unsuccessful]) async throws {
         if console.isLive { try console.write("\r\u{1B}[K") }
-        var failed: [TransferMessage] = []
-        for id in unsuccessful.sorted() { failed.append(try await client.transfer(id)) }
+        let failed = unsuccessful.sorted { $0.transfer < $1.transfer }
         let succeeded = count - failed.count
         if console.json {
-            try console.print(json: Ended(succeeded: succeeded, failed: failed))
+            let forgotten = failed.filter { $0.record == nil }.map {
+                Forgotten(transfer: $0.transfer, outcome: $0.outcome)
+            }
+            try console.print(
+                json: Ended(
+                    succeeded: succeeded, failed: failed.compactMap(\.record),
+                    forgotten: forgotten.isEmpty ? nil : forgotten))
         } else {
-            for message in failed {
-                try console.line(
-                    Printable.text(
-                        "\(message.transfer) \(message.outcome?.rawValue ?? "ended"): "
-                            + "\(message.failure?.message ?? "") (\(message.url))"))
+            for end in failed {
+                let why =
+                    end.record.map { "\($0.failure?.message ?? "") (\($0.url))" }
+                    ?? "the host no longer has its record; see bgtask logs"
+                try console.line(Printable.text("\(end.transfer) \(end.outcome.rawValue): \(why)"))
             }
             try console.line("\(succeeded) of \(count) downloads succeeded")
         }

@@ -31,7 +31,8 @@ extension Transfer {
         failure = attempt.failure
         switch attempt.kind {
         case .finished:
-            failures = 0
+            // If the file could not be put into its place the last time, the waits go on doubling.
+            if progressed { failures = 0 }
             failure = nil
             total = request.direction == .download ? completed : total
             if request.direction == .upload { completed = total ?? completed }
@@ -71,6 +72,7 @@ extension Transfer {
     mutating func deliver(_ problem: TransferFailure?, at now: WallTime) -> Step {
         guard let problem else { return conclude(.succeeded, at: now) }
         failure = problem
+        if problem.isOfPlace { return conclude(.failed, at: now) }
         return wait(progressed: false, atLeast: .zero, at: now)
     }
 
@@ -79,6 +81,7 @@ extension Transfer {
     mutating func conclude(_ outcome: TransferOutcome, at now: WallTime) -> Step {
         state = .ended
         self.outcome = outcome
+        if outcome == .succeeded { failures = 0 }
         endedAt = now.rounded
         notBefore = nil
         return .end

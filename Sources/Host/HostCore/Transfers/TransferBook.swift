@@ -84,9 +84,10 @@ struct TransferBook: Sendable {
         if let before, before.state == .waiting { unqueue(before) }
         if transfer.state == .ended {
             deadlines[transfer.id] = nil
-        } else if deadlines[transfer.id] == nil {
-            let deadline = now.boot + transfer.timeLeft(at: now.wall)
+        } else {
+            let deadline = deadlines[transfer.id] ?? now.boot + transfer.timeLeft(at: now.wall)
             deadlines[transfer.id] = deadline
+            // That of a file that could not be put into its place can be over, and was then passed by.
             firstDeadline = min(firstDeadline ?? deadline, deadline)
         }
         switch transfer.state {
@@ -197,6 +198,8 @@ struct TransferBook: Sendable {
     var nextDeadline: Duration? { hasOpen ? firstDeadline : nil }
 
     /// The transfers whose time is over, except complete ones whose files are being put into their places.
+    ///
+    /// If such a file can't be put there, ``put(_:at:)`` makes its transfer overdue again.
     mutating func takeOverdue(at boot: Duration) -> [Transfer] {
         guard let first = firstDeadline, first <= boot else { return [] }
         firstDeadline = deadlines.values.filter { $0 > boot }.min()
