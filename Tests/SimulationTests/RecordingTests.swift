@@ -397,7 +397,9 @@ import Testing
 
     /// A log of one file: a scheduler that starts, gets a request, launches it and hears of progress, with a
     /// part of its text replaced.
-    private static func hostile(_ old: String, _ new: String, to folder: URL) throws -> String {
+    private static func hostile(
+        _ old: String, _ new: String, recap: [SchedulerEvent] = [], to folder: URL
+    ) throws -> String {
         let manifest = Manifest(
             bundle: try BundleIdentifier("com.example.a"), library: "a.so", modes: [.processing],
             tasks: [TaskDeclaration(pattern: try IdentifierPattern("com.example.a.p1"), kind: .processing)],
@@ -405,13 +407,16 @@ import Testing
         let moments = VirtualMoments()
         let id = RequestID(rawValue: 1)
         let launch = LaunchID(rawValue: 1)
-        let events: [SchedulerEvent] = [
+        let before: [SchedulerEvent] = [
             .settingsChanged(SchedulerSettings()), .localTimeChanged(offset: .seconds(3600)),
-            .handlersChanged([manifest]), .conditionsChanged(.simulatedStart), .started,
-            .submitted(try request(1)), .launchStarted(launch, id), .launchReady(launch),
-            .progressed(launch, TaskProgress(completed: 7, total: 9), changedAt: moments.now().monotonic),
-            .timePassed,
+            .handlersChanged([manifest]), .conditionsChanged(.simulatedStart),
         ]
+        let events: [SchedulerEvent] =
+            before + recap + [
+                .started, .submitted(try request(1)), .launchStarted(launch, id), .launchReady(launch),
+                .progressed(launch, TaskProgress(completed: 7, total: 9), changedAt: moments.now().monotonic),
+                .timePassed,
+            ]
         let header = String(
             decoding: try JSONEncoder().encode(RecordedSegment.Header(isContinued: false)), as: UTF8.self)
         var bytes = LineSeal.close([UInt8](header.replacingOccurrences(of: old, with: new).utf8), number: nil)
@@ -580,6 +585,19 @@ import Testing
         #expect(segment.problems.count == 1)
         #expect(ExactReplay([segment]).tally.launches.count == 1)
         #expect(RecordedWorld([segment]).run()?.launches.count == 1)
+    }
+
+    @Test func `a date that was cancelled before the start stays before it, if the start is damaged`() throws
+    {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let cancelled = try Self.request(2)
+        let path = try Self.hostile(
+            "\"started\"", "\"stopped\"", recap: [.submitted(cancelled), .withdrawn(cancelled.id)],
+            to: folder)
+        let events = try RecordedSegment(reading: path).entries.map(\.event)
+        let started = try #require(events.firstIndex(of: .started))
+        #expect(try #require(events.firstIndex(of: .withdrawn(cancelled.id))) < started)
     }
 
     @Test func `a wall clock that was set back does not end a replay`() throws {

@@ -1,4 +1,6 @@
-/* The large seccomp filter: system calls that no task needs, and those that the manifest does not grant. */
+/* The large seccomp filter: system calls that no task needs, and those that the manifest does not grant.
+ *
+ * The file is long because it lists these calls, and because the rules belong to one filter. */
 #include "sandbox.h"
 
 #include <errno.h>
