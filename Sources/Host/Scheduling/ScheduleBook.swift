@@ -5,10 +5,12 @@ import TaskModel
 /// For each schedule, one request is pending at a time. Its date is one period after the date of the last
 /// launch, or the calendar's next date after it. The date of a launch is that of its request if the schedule
 /// made the request and the launch began at most 62 % of a period late; otherwise it is when the launch
-/// began.
-/// If the date is in the past, the request is due now, so any number of missed periods give one launch. Only
-/// the last launch determines the date, so a restart of the host neither repeats nor omits a launch. An event
-/// of the schedule makes the request due immediately, until a launch begins after the event.
+/// began. If the date is in the past, the request is due now, so any number of missed periods give one
+/// launch.
+///
+/// Only the last launch and the dates that a user has cancelled since then determine the date, and the store
+/// keeps both. So a restart of the host neither repeats nor omits a launch. An event of the schedule makes
+/// the request due immediately, until a launch begins after the event.
 struct ScheduleBook: Sendable {
     typealias Plan = (bundle: BundleIdentifier, schedule: Schedule)
 
