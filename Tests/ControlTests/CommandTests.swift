@@ -318,6 +318,14 @@ import Testing
         }
     }
 
+    @Test func `an input of addresses that is not UTF-8 is refused whole`() async throws {
+        let folder = try TemporaryFolder()
+        let input = folder.path + "/addresses"
+        try Data("http://localhost/a ".utf8 + [0x6C, 0xE9] + "\n".utf8).write(to: URL(fileURLWithPath: input))
+        let result = await bgtask("transfer", "--input", input, socket: "/nonexistent")
+        #expect(result.status == 2 && result.errors.contains("\(input) is not UTF-8"), "\(result)")
+    }
+
     @Test func `the log of a launch that the host does not know is refused by its name`() async throws {
         try await serving { host, socket in
             let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))

@@ -23,10 +23,10 @@ struct TransferRoutes {
                 let transfer = try await host.transfers.transfer(message.request())
                 return try Response.json(TransferMessage(transfer), status: .created)
             case .several(let messages):
-                guard messages.count <= ControlProtocol.maximumTransfers else {
+                guard (1...ControlProtocol.maximumTransfers).contains(messages.count) else {
                     throw ClientText.invalid(
                         request.subject, "the array has \(messages.count) requests",
-                        remedy: "Send at most \(ControlProtocol.maximumTransfers) in one call")
+                        remedy: "Send 1 to \(ControlProtocol.maximumTransfers) in one call")
                 }
                 let transfers = try await host.transfers.transfer(messages.map { try $0.request() })
                 return try Response.json(AcceptedTransfersMessage(transfers: transfers), status: .created)

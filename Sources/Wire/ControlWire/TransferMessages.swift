@@ -85,8 +85,7 @@ public enum TransferRequestsMessage: Decodable {
     }
 
     public init(from decoder: any Decoder) throws {
-        // An empty array becomes an error about one object.
-        guard var array = try? decoder.unkeyedContainer(), !array.isAtEnd else {
+        guard var array = try? decoder.unkeyedContainer() else {
             self = .one(try TransferRequestMessage(from: decoder))
             return
         }

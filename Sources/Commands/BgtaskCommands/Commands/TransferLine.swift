@@ -36,7 +36,12 @@ struct TransferLine: Equatable {
             let bytes =
                 try path == "-"
                 ? Surroundings.current.input() : FileContents.read(path, limit: Self.maximumSize)
-            return lines(of: String(decoding: bytes, as: UTF8.self))
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw ValidationError("\(path) is not UTF-8. Give a file of UTF-8 text.")
+            }
+            return lines(of: text)
+        } catch let error as ValidationError {
+            throw error
         } catch {
             throw ValidationError("\(path) can't be read: \(error)")
         }
