@@ -92,40 +92,33 @@ import Testing
         await harness.end()
     }
 
-    @Test func `a process that a template starts after it was loaded is killed, and launches go on`()
-        async throws
-    {
+    /// Launches from a template whose constructor leaves the number of a process in a file, waits until that
+    /// process was killed, and launches again.
+    private func survive(_ constructor: String, file name: String) async throws {
         let harness = try await LaunchHarness(groupKill: .cgroup)
         let library = try PluginCompiler.compile(
-            "constructor_alarm", into: harness.folder.appending(path: "library"))
+            constructor, into: harness.folder.appending(path: "library"))
         func succeed() async throws {
             let end = try await harness.run(try harness.order("runs", library: library)).end
             #expect(end?.outcome == .succeeded, "\(String(describing: end))")
         }
         try await succeed()
-        let file = harness.folder.appending(path: "data/child").path
-        try await harness.wait(for: "the child of the template") { SmallFile.exists(file) }
+        let file = harness.folder.appending(path: "data/\(name)").path
+        try await harness.wait(for: "the file \(name)") { SmallFile.exists(file) }
         let number = try #require(Int32(try SmallFile.read(file)))
-        try await harness.wait(for: "the end of the child") { !Self.isAlive(number) }
+        try await harness.wait(for: "the end of the process") { !Self.isAlive(number) }
         try await succeed()
         await harness.end()
     }
 
+    @Test func `a process that a template starts after it was loaded is killed, and launches go on`()
+        async throws
+    {
+        try await survive("constructor_alarm", file: "child")
+    }
+
     @Test func `a template that uses CPU time for itself is killed, and launches go on`() async throws {
-        let harness = try await LaunchHarness(groupKill: .cgroup)
-        let library = try PluginCompiler.compile(
-            "constructor_spins", into: harness.folder.appending(path: "library"))
-        func succeed() async throws {
-            let end = try await harness.run(try harness.order("runs", library: library)).end
-            #expect(end?.outcome == .succeeded, "\(String(describing: end))")
-        }
-        try await succeed()
-        let file = harness.folder.appending(path: "data/template").path
-        try await harness.wait(for: "the signal in the template") { SmallFile.exists(file) }
-        let number = try #require(Int32(try SmallFile.read(file)))
-        try await harness.wait(for: "the end of the template") { !Self.isAlive(number) }
-        try await succeed()
-        await harness.end()
+        try await survive("constructor_spins", file: "template")
     }
 
     @Test func `a stopped launcher is killed and replaced, and its launches are lost`() async throws {

@@ -25,9 +25,10 @@ struct CommonOptions: ParsableArguments {
     }
 
     /// The socket to connect to: the first candidate that exists, or the first candidate if none exists.
-    var socketPath: String {
-        let paths = candidates
-        return paths.first { SmallFile.exists($0) } ?? paths[0]
+    var socketPath: String { Self.socketPath(among: candidates) }
+
+    static func socketPath(among paths: [String]) -> String {
+        paths.first { SmallFile.exists($0) } ?? paths[0]
     }
 }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import LinuxSystem
 import TaskModel
 
 /// Names for shell completion, which the running host knows.
@@ -59,6 +58,6 @@ enum LiveNames {
         let paths = ControlSocketSearch.candidates(
             option: option.flatMap { words.indices.contains($0) ? words[$0] : nil },
             environment: Surroundings.current.environment)
-        return paths.first { SmallFile.exists($0) } ?? paths[0]
+        return CommonOptions.socketPath(among: paths)
     }
 }

@@ -26,14 +26,8 @@ struct StoredLaunches: Sendable {
     func page(
         identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
-        do {
-            // One launch more than the limit is read, which shows whether there is a next page.
-            let found = try await store.launches(
-                identifier: identifier, tag: tag, limit: limit + 1, before: after)
-            let rows = Array(found.prefix(limit))
-            return ListingPage(rows: rows, next: found.count > limit ? rows.last?.id : nil)
-        } catch {
-            throw error.asSubmissionError
+        try await Self.page(limit, \.id) { count throws(StoreError) in
+            try await store.launches(identifier: identifier, tag: tag, limit: count, before: after)
         }
     }
 
@@ -41,14 +35,23 @@ struct StoredLaunches: Sendable {
     func summaries(
         identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID> {
+        try await Self.page(limit, \.id) { count throws(StoreError) in
+            try await store.launchSummaries(identifier: identifier, tag: tag, limit: count, before: after)
+        }
+    }
+
+    /// A page of rows; one more than the limit is read, which shows whether there is a next page.
+    private static func page<Row>(
+        _ limit: Int, _ id: KeyPath<Row, LaunchID>, _ read: (Int) async throws(StoreError) -> [Row]
+    ) async throws(SubmissionError) -> ListingPage<Row, LaunchID> {
+        let found: [Row]
         do {
-            let found = try await store.launchSummaries(
-                identifier: identifier, tag: tag, limit: limit + 1, before: after)
-            let rows = Array(found.prefix(limit))
-            return ListingPage(rows: rows, next: found.count > limit ? rows.last?.id : nil)
+            found = try await read(limit + 1)
         } catch {
             throw error.asSubmissionError
         }
+        let rows = Array(found.prefix(limit))
+        return ListingPage(rows: rows, next: found.count > limit ? rows.last?[keyPath: id] : nil)
     }
 
     /// A launch.

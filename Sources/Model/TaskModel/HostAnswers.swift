@@ -13,6 +13,16 @@ public struct AcceptedSubmission: Equatable, Sendable {
     /// The date for which the replaced request was made, if a schedule made it.
     public var replacedDate: WallTime?
 
+    /// Warnings for the submitter, in whole sentences; the host keeps the request in spite of them.
+    public var warnings: [String] {
+        guard let replacedDate, request.submission.origin != .schedule else { return request.warnings }
+        let time = CivilTime(second: replacedDate.wholeSeconds)
+        return request.warnings + [
+            "This request takes the place of the one that the schedule of the task had made for "
+                + "\(time.date)T\(time.clock)Z. The schedule continues after its launch, or if you cancel it"
+        ]
+    }
+
     /// Combines a request with the changes that its acceptance caused.
     public init(
         request: TaskRequest, replaces: RequestID?, isRepeat: Bool = false, isKept: Bool = false,

@@ -207,12 +207,7 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
         replaces = accepted.replaces
         isRepeat = accepted.isRepeat
         isKept = accepted.isKept
-        warnings = accepted.request.warnings
-        if let date = accepted.replacedDate, accepted.request.submission.origin != .schedule {
-            warnings.append(
-                "This request takes the place of the one that the schedule of the task had made for \(Timestamp(date)). "
-                    + "The schedule continues after its launch, or if you cancel it")
-        }
+        warnings = accepted.warnings
     }
 
     /// Decodes a request; an older host sends none of the other keys.

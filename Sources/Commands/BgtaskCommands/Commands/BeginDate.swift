@@ -78,8 +78,9 @@ enum BeginDate: Equatable, Sendable {
     ///
     /// - Throws: `ValidationError` if the machine's zone can't be read.
     private static func local(_ text: String) throws -> Self? {
-        let isStandard = text.first?.isNumber == true
-        let parts = text.split(separator: isStandard && text.contains("T") ? "T" : " ").map(String.init)
+        // A date and a time may also be joined as in RFC 3339.
+        let isJoined = text.first?.isNumber == true && text.contains("T")
+        let parts = text.split(separator: isJoined ? "T" : " ").map(String.init)
         guard let last = parts.last, parts.count <= 2 else { return nil }
         let clock = clock(last)
         guard parts.count == 1 || clock != nil else { return nil }
