@@ -146,6 +146,29 @@ import Testing
         #expect(change.nested["budget"]?.names == ["launches", "cpuSeconds", "burst"])
         #expect(change.nested["paused"]?.names == ["until"])
         #expect(change.nested.count == 2)
+        #expect(try keys(TransferRequestsMessage.self) == keys(TransferRequestMessage.self))
+    }
+
+    @Test func `the body of a transfer is an object or an array of objects`() throws {
+        func decode(_ text: String) throws -> TransferRequestsMessage {
+            try ControlJSON.decodeStrictly(TransferRequestsMessage.self, from: Data(text.utf8))
+        }
+        guard case .one(let request) = try decode(#"{"url": "http://a/b", "direction": "upload"}"#) else {
+            Issue.record("an object is one request")
+            return
+        }
+        #expect(request.direction == .upload)
+        for (text, count) in [("[]", 0), (#"[{"url": "http://a/b"}, {"url": "http://a/c"}]"#, 2)] {
+            guard case .several(let requests) = try decode(text) else {
+                Issue.record("an array is several requests")
+                return
+            }
+            #expect(requests.count == count)
+        }
+        for text in [#"{"url": "http://a/b", "sizes": 3}"#, #"[{"url": "http://a/b", "sizes": 3}]"#] {
+            #expect(throws: UnknownKeyError.self) { try decode(text) }
+        }
+        for text in ["3", "null", #""x""#] { #expect(throws: DecodingError.self) { try decode(text) } }
     }
 
     @Test func `an answer of a newer host may have more keys, a request may not`() throws {

@@ -74,7 +74,7 @@ struct StrictMessage<Message: Decodable>: Decodable {
 }
 
 /// A coding key with any name.
-private struct AnyKey: CodingKey {
+struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 

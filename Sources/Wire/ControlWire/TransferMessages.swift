@@ -85,10 +85,12 @@ public enum TransferRequestsMessage: Decodable {
     }
 
     public init(from decoder: any Decoder) throws {
-        guard var array = try? decoder.unkeyedContainer() else {
+        // An object comes first: the decoder that finds the valid keys gives every container that it is asked for.
+        guard (try? decoder.container(keyedBy: AnyKey.self)) == nil else {
             self = .one(try TransferRequestMessage(from: decoder))
             return
         }
+        var array = try decoder.unkeyedContainer()
         var messages: [TransferRequestMessage] = []
         while !array.isAtEnd { messages.append(try array.decode(Element.self).message) }
         self = .several(messages)
