@@ -84,7 +84,7 @@ import Testing
         let given = window(.seconds(3 * 3600))
         #expect(given.isGiven)
         // Shortly before the end, because the launch may have to wait for a slot.
-        #expect(given.wake == rig.now.wall + .seconds(3 * 3600 - 20))
+        #expect(given.wake == rig.now.wall + .seconds(3 * 3600 - 60))
         #expect(!window(nil).isGiven)
         #expect(window(nil).wake == rig.now.wall + .seconds(4500))
     }

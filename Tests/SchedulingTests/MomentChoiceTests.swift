@@ -108,7 +108,7 @@ import Testing
             var submission = TaskSubmission(identifier: .sample("refresh"), origin: .schedule)
             submission.earliestBeginDate = rig.now.wall + .seconds(1800)
             rig.store(submission, deadline: rig.now.wall + .seconds(5 * 3600))
-            #expect(rig.wake == Wake(wall: rig.now.wall + .seconds(5 * 3600 - 20)))
+            #expect(rig.wake == Wake(wall: rig.now.wall + .seconds(5 * 3600 - 60)))
         }
     }
 
@@ -229,7 +229,7 @@ import Testing
         _ = rig.take()
         // The window ends after 5 min, but two refreshes of a bundle must begin 15 min apart.
         Self.storeScheduled(rig, window: .seconds(300))
-        #expect(rig.wake == Wake(wall: start + .seconds(900 + 280)))
+        #expect(rig.wake == Wake(wall: start + .seconds(900 + 270)))
         rig.advance(.seconds(899))
         #expect(rig.launched() == [])
         rig.advance(.seconds(1))
@@ -317,7 +317,7 @@ import Testing
         submission.earliestBeginDate = Self.time(rig, 24)
         rig.store(submission, deadline: Self.time(rig, 44))
         // At the end of the window, the host wakes shortly before.
-        let slack = Duration.seconds(hour == 44 ? 20 : 0)
+        let slack = Duration.seconds(hour == 44 ? 60 : 0)
         #expect(rig.wake == Wake(wall: Self.time(rig, hour, minute) + (.zero - slack)))
     }
 
@@ -364,7 +364,7 @@ import Testing
         rig.end(rig.run("refresh"))
         Self.storeScheduled(rig, window: .seconds(300))
         let request = try #require(rig.scheduler.pendingRequest(of: .sample("refresh")))
-        let alarm = start + .seconds(1180)
+        let alarm = start + .seconds(1170)
         for seconds in [960, 60, 60] as [Int64] {
             rig.moments.advance(by: .seconds(seconds))
             let verdict = try #require(rig.scheduler.explain(request.id, at: rig.now)?.vetoes.first)

@@ -103,6 +103,41 @@ import Testing
         #expect(rig.take().contains(.setShouldDefer(launch, true)))
     }
 
+    @Test func `pressure that comes back and lasts gives a launch of the trickle the lowest priority again`()
+    {
+        let rig = strained()
+        let id = rig.submit("p1")
+        rig.advance(Self.limit)
+        let launch = rig.begin(id)
+        rig.change { $0.pressure = .known(.none) }
+        rig.change { $0.pressure = .known(Self.hogs) }
+        var settings = SchedulerSettings.unpaced
+        settings.pressureLimit = .seconds(60)
+        rig.send(.settingsChanged(settings))
+        rig.advance(.seconds(59))
+        _ = rig.take()
+        rig.advance(.seconds(1))
+        #expect(rig.take().contains(.setPriority(launch, .idle)))
+    }
+
+    @Test func `an activity may go on when the pressure has held it for the longest time`() {
+        let rig = SchedulerRig([
+            .make("com.example.a") {
+                $0.tasks.append(
+                    TaskDeclaration(
+                        pattern: try! IdentifierPattern("com.example.a.activity"), kind: .activity))
+            }
+        ])
+        var settings = SchedulerSettings.unpaced
+        settings.pressureLimit = .seconds(5)
+        rig.send(.settingsChanged(settings))
+        let launch = rig.begin(rig.submit("activity"))
+        rig.change { $0.pressure = .known(Self.hogs) }
+        #expect(rig.take().contains(.setShouldDefer(launch, true)))
+        rig.advance(.seconds(5))
+        #expect(rig.take().contains(.setShouldDefer(launch, false)))
+    }
+
     @Test func `setting the wall clock neither ends the wait nor makes it longer`() {
         let rig = strained()
         rig.submit("p1")

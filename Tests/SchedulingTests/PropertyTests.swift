@@ -11,7 +11,7 @@ import Testing
         check(seed: UInt64.random(in: .min ... .max))
     }
 
-    @Test(arguments: Seeds.of(101...108))
+    @Test(arguments: Seeds.of(101...108) + [4035, 4073, 4126])
     func `what starts, and when, is what judging every request at every event would start`(seed: Int) {
         checkPlainly(seed: UInt64(seed))
     }

@@ -54,6 +54,24 @@ import Testing
         #expect(sum * 5 <= least * 6, "\(kind): \(sum) of \(least)")
     }
 
+    @Test func `twenty refreshes with one window begin within it, two after two`() throws {
+        let manifests = try (0..<20).map { index in
+            var task = TaskDeclaration(
+                pattern: try IdentifierPattern("com.example.b\(index).t"), kind: .appRefresh)
+            task.schedule = Schedule(every: .seconds(1800), tolerance: .seconds(900))
+            return Manifest(
+                bundle: try BundleIdentifier("com.example.b\(index)"), library: "sample.so", modes: [.fetch],
+                tasks: [task], sandbox: SandboxDeclaration())
+        }
+        var fleet = Fleet(kinds: [.kiosk], manifests: manifests, seed: 1)
+        fleet.days = 7
+        let tally = fleet.run(device: 0, detail: .launches, findDate: { _, _, _ in nil })
+        #expect(tally.launches.count > 6000)
+        // The budget holds a few back.
+        let late = tally.launches.count { $0.isLate }
+        #expect(late * 20 <= tally.launches.count, "\(late) of \(tally.launches.count)")
+    }
+
     @Test func `without scores, no wake-up is for a better moment`() throws {
         var inert = SchedulerSettings()
         inert.scoreThreshold = 0

@@ -33,8 +33,12 @@ struct ActiveLaunch: Sendable {
     /// Observes whether the launch makes progress.
     var progress = ProgressWatch()
 
-    /// Whether the clock alone can make the launch stop, or withdraw the request that it stop by itself.
-    var isTimed: Bool { needs.constraints?.isTimed == true || deferral?.reason == .paused }
+    /// Whether the clock alone can make the launch stop, withdraw the request that it stop by itself, or
+    /// change its priority.
+    var isTimed: Bool {
+        needs.constraints?.isTimed == true || isTrickle || deferral?.reason == .paused
+            || deferral?.reason == .pressure
+    }
 
     private var readyAt: Moment?
     /// When the launch was asked to stop, on CLOCK_MONOTONIC.

@@ -114,7 +114,8 @@ extension Scheduler {
                 actions.append(.setCPULimitRelaxed(id, isRelaxed))
             }
             let priority = priority(of: launch)
-            if launch.priority != priority {
+            // A launch that stops keeps its priority: a lower one would take time from its grace period.
+            if launch.priority != priority, !launch.isExpiring || priority == .foreground {
                 launch.priority = priority
                 actions.append(.setPriority(id, priority))
             }
@@ -150,7 +151,10 @@ extension Scheduler {
         let pause =
             launch.deferral?.reason == .paused
             ? situation.pause(of: bundleState(launch.request.bundle), at: now.wall)?.pause.until : nil
-        return [check, pause.map { now.boot + ($0 - now.wall) }].compactMap(\.self).min()
+        // Then pressure holds activities no longer, and launches of the trickle have the lowest priority.
+        let trickle = situation.pressureEnd.flatMap { $0 > now.wall ? $0 : nil }
+        let dates = [pause, trickle].compactMap(\.self).map { now.boot + ($0 - now.wall) }
+        return ([check].compactMap(\.self) + dates).min()
     }
 
     /// The launches that a pass looks at, oldest first.
