@@ -13,13 +13,13 @@ struct Bgtask: AsyncParsableCommand {
               bgtask launches --identifier com.example.photos.cleanup --json
               bgtask conditions set power=battery:15% network=metered
 
-            A request, such as R17, asks the host to run a task once. A launch, such as L42, is one
+            A request, such as R17, asks the host to run a task once. A launch, such as L42, is one \
             attempt to do so. The tasks of one manifest form a bundle.
 
-            bgtask finds the host by the socket of --socket, else by $BGTASK_SOCKET, else by
+            bgtask finds the host by the socket of --socket, else by $BGTASK_SOCKET, else by \
             $XDG_RUNTIME_DIR/bgtask/control.sock, else by /run/bgtask/control.sock.
 
-            Exit codes: 0 the command did its work; 1 a launch did not succeed, or a file has
+            Exit codes: 0 the command did its work; 1 a launch did not succeed, or a file has \
             errors; 2 the command line is wrong; 3 no host answers; 4 the host refused.
             """,
         version: ProductVersion.current,

@@ -42,7 +42,7 @@ struct ConditionsCommand: AsyncParsableCommand {
                   gpu=on|off
                   storage=SIZE, for example storage=2GiB
                   NAME=on|off, where NAME is a custom condition
-                Each key also takes the value unknown, as if the source of the condition were gone.
+                Each key also takes the value unknown, as if the source of the condition were gone. \
                 If one setting is wrong, none of them takes effect.
 
                 Examples:

@@ -7,10 +7,10 @@ struct ReportCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "Shows how a launch crashed, was killed, or reached a limit.",
         discussion: """
-            The report has the code, the limits that the launch reached and what it
-            used, the stack of each thread, the open assertions, the last progress,
-            and the last lines of the launch. For a request or a task, it shows the
-            newest of its launches that ended in such a way; without TARGET, the
+            The report has the code, the limits that the launch reached and what it \
+            used, the stack of each thread, the open assertions, the last progress, \
+            and the last lines of the launch. For a request or a task, it shows the \
+            newest of its launches that ended in such a way; without TARGET, the \
             newest of all.
 
             Examples:
