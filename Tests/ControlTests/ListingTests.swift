@@ -180,6 +180,31 @@ import Testing
         }
     }
 
+    @Test func `the options of launches choose in the host, for the table and for JSON`() async throws {
+        try await serving { host, socket in
+            let chosen = [
+                "launches", "--bundle", "org.example", "--outcome", "failed", "--since",
+                "2027-01-15T08:00:00Z", "--tag", "photos", "--identifier", "org.example.a", "--socket",
+                socket,
+            ]
+            for form in [[], ["--json"]] {
+                let answer = await bgtask(chosen + form)
+                #expect(answer.status == 0, "\(answer)")
+                #expect(
+                    host.asked.last?.hasSuffix(
+                        "tag photos of org.example that failed since 2027-01-15T08:00:00.000Z") == true,
+                    "\(host.asked)")
+                #expect(host.asked.last?.hasPrefix("launches org.example.a") == true)
+            }
+            let table = await bgtask(chosen)
+            #expect(table.output == "The host remembers no such launch.\n")
+            let wrong = await bgtask("launches", "--outcome", "broken", socket: socket)
+            #expect(wrong.status == 2 && wrong.errors.contains("succeeded"), "\(wrong)")
+            let route = try ControlConnection(path: socket).send("GET", "/v1/launches?outcome=broken")
+            #expect(route.status == 400)
+        }
+    }
+
     @Test func `rows come in one answer, and the host makes its pages while the client reads`() async throws {
         try await serving { host, socket in
             let rows = try Self.pending(1...2500)

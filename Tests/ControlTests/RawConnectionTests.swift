@@ -159,7 +159,7 @@ import Testing
         ),
         (
             "GET", "/v1/launches?identifiers=org.example.a", "", "Not a valid query parameter: 'identifiers'",
-            "Did you mean 'identifier'? Valid query parameters: identifier, limit"
+            "Did you mean 'identifier'? Valid query parameters: identifier, bundle, "
         ),
         (
             "GET", "/v1/bundles?limit=3", "", "Not a valid query parameter: 'limit'",

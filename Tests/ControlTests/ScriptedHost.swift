@@ -1,4 +1,5 @@
 import ControlServer
+import ControlWire
 import LogFiles
 import Synchronization
 import TaskModel
@@ -166,20 +167,24 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
     }
 
     func launches(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
-        try note(
-            "launches \(identifier?.rawValue ?? "all") \(limit)"
-                + (after.map { " after \($0)" } ?? "") + (tag.map { " tag \($0)" } ?? ""))
+        var call = "launches \(filter.identifier?.rawValue ?? "all") \(limit)"
+        if let after { call += " after \(after)" }
+        if let tag = filter.tag { call += " tag \(tag)" }
+        if let bundle = filter.bundle { call += " of \(bundle)" }
+        if let outcome = filter.outcome { call += " that \(outcome.rawValue)" }
+        if let since = filter.since { call += " since \(Timestamp(since))" }
+        try note(call)
         let left = script.withLock { $0.launches }.filter { row in after.map { row.id < $0 } ?? true }
         let rows = Array(left.prefix(limit))
         return ListingPage(rows: rows, next: left.count > limit ? rows.last?.id : nil)
     }
 
     func launchSummaries(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID> {
-        let page = try await launches(identifier: identifier, tag: tag, after: after, limit: limit)
+        let page = try await launches(filter, after: after, limit: limit)
         return ListingPage(rows: page.rows.map(LaunchSummary.init), next: page.next)
     }
 

@@ -30,7 +30,8 @@ import Testing
             #expect(other.tags == [])
             func found(_ tag: String, _ identifier: String? = nil) async throws -> [LaunchID] {
                 try await store.launches(
-                    identifier: identifier.map { try TaskIdentifier($0) }, tag: Tag(tag), limit: 9,
+                    LaunchFilter(identifier: identifier.map { try TaskIdentifier($0) }, tag: Tag(tag)),
+                    limit: 9,
                     before: nil
                 ).map(\.id)
             }

@@ -337,7 +337,7 @@ import Testing
                 #expect(seen.state == .running)
                 #expect(try await store.launches(identifier: nil, limit: 1, before: nil) == [seen])
                 #expect(
-                    try await store.launchSummaries(identifier: nil, tag: nil, limit: 1, before: nil)
+                    try await store.launchSummaries(.all, limit: 1, before: nil)
                         == [LaunchSummary(seen)])
                 #expect(try await store.launches(of: launch.request) == [seen])
                 // After the first round, a commit writes the notes, so the second round reads written ones.
@@ -491,21 +491,42 @@ import Testing
                 if index == 0 || index == 2 { try await store.end(launch.id) }
                 if index == 4 { try await store.markExpiring(launch.id, reason: .leaseEnded) }
             }
-            for identifier in [nil, try TaskIdentifier("com.example.t1")] {
-                for tag in [nil, try Tag("even")] {
-                    for before in [nil, LaunchID(rawValue: 5)] {
-                        let records = try await store.launches(
-                            identifier: identifier, tag: tag, limit: 4, before: before)
-                        let summaries = try await store.launchSummaries(
-                            identifier: identifier, tag: tag, limit: 4, before: before)
-                        #expect(summaries == records.map(LaunchSummary.init))
+            let all = try await store.launchSummaries(.all, limit: 9, before: nil)
+            let ids = [nil, try TaskIdentifier("com.example.t1")]
+            let tags = [nil, try Tag("even")]
+            let bundles = [nil, try BundleIdentifier("com.example"), try BundleIdentifier("com.other")]
+            let dates = [nil, all[3].startedAt, clock.now().wall + .seconds(1)]
+            for identifier in ids {
+                for tag in tags {
+                    for bundle in bundles {
+                        for outcome in [nil, Outcome.succeeded] {
+                            for since in dates {
+                                let filter = LaunchFilter(
+                                    identifier: identifier, bundle: bundle, tag: tag, outcome: outcome,
+                                    since: since)
+                                try await Self.check(filter, store, all)
+                            }
+                        }
                     }
                 }
             }
-            let all = try await store.launchSummaries(identifier: nil, tag: nil, limit: 9, before: nil)
             #expect(
                 all.count == 6 && all.map(\.reason).contains(.leaseEnded)
                     && all.map(\.reason).contains(.memoryLimit))
+        }
+    }
+
+    /// Checks that records and summaries of a filter are the same part of all launches.
+    private static func check(
+        _ filter: LaunchFilter, _ store: any RequestStore, _ all: [LaunchSummary]
+    ) async throws {
+        for before in [nil, LaunchID(rawValue: 5)] {
+            let records = try await store.launches(filter, limit: 4, before: before)
+            let summaries = try await store.launchSummaries(filter, limit: 4, before: before)
+            #expect(summaries == records.map(LaunchSummary.init))
+            let every = try await store.launches(.all, limit: 9, before: before)
+            #expect(every.count == (before == nil ? all.count : 4))
+            #expect(records == Array(every.filter(filter.selects).prefix(4)))
         }
     }
 

@@ -48,6 +48,8 @@ extension Tag: ExpressibleByArgument {
 
 extension DeviceKind: ExpressibleByArgument {}
 
+extension Outcome: ExpressibleByArgument {}
+
 extension LogLine.Level: ExpressibleByArgument {}
 
 extension Reason: ExpressibleByArgument {

@@ -68,7 +68,7 @@ enum WrittenTarget: ExpressibleByArgument {
 extension ControlClient {
     /// The newest launch of a task; `nil` if the host remembers none.
     func newestLaunch(of identifier: TaskIdentifier) async throws -> LaunchMessage? {
-        try await launchPage(identifier: identifier, after: nil, limit: 1).launches.first
+        try await launchPage(LaunchFilter(identifier: identifier), after: nil, limit: 1).launches.first
     }
 
     /// What a written target means.

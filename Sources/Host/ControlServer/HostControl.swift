@@ -73,20 +73,19 @@ public protocol HostControl: Sendable {
     /// A part of the launches, newest first.
     ///
     /// - Parameters:
-    ///   - identifier: Only launches of this task; `nil` for all.
-    ///   - tag: Only launches of requests with this tag; `nil` for all.
+    ///   - filter: Which launches the part contains.
     ///   - after: The launch after which the part begins, so that all are older; `nil` for the first part.
     ///   - limit: The greatest number of launches, 1 through 1000.
     /// - Returns: The records.
     /// - Throws: `unavailable` if the store can't be read.
     func launches(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID>
 
-    /// Like ``launches(identifier:tag:after:limit:)``, but with only what a table shows, which takes a
+    /// Like ``launches(_:after:limit:)``, but with only what a table shows, which takes a
     /// fraction of the time.
     func launchSummaries(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID>
 
     /// One launch with its log.

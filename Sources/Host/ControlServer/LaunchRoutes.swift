@@ -7,14 +7,15 @@ struct LaunchRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
+    /// The parameters that select launches.
+    private static let filters: [QueryKey] = [.identifier, .bundle, .tag, .outcome, .since]
+
     func add(to routes: RouteTable) {
-        routes.get("launches", query: [.identifier, .limit, .form, .after, .tag]) { request, _ in
+        routes.get("launches", query: Self.filters + [.limit, .form, .after]) { request, _ in
             if try ClientText.asksForRows(request.query(.form)) { return try await rows(request) }
             let start = try ClientText.pageStart(request.query(.after), LaunchID.init)
             let page = try await host.launches(
-                identifier: request.query(.identifier).map(ClientText.identifier),
-                tag: request.query(.tag).map(ClientText.tag), after: start?.after,
-                limit: ClientText.limit(request.query(.limit)))
+                request.launchFilter(), after: start?.after, limit: ClientText.limit(request.query(.limit)))
             return start == nil
                 ? try Response.json(page.rows.map(LaunchMessage.init))
                 : try Response.json(LaunchPageMessage(page))
@@ -48,12 +49,21 @@ struct LaunchRoutes {
     /// All launches or, with a limit, the newest, as rows.
     private func rows(_ request: Request) async throws -> Response {
         try request.refuse([.after], beside: .form)
-        let identifier = try request.query(.identifier).map(ClientText.identifier)
-        let tag = try request.query(.tag).map(ClientText.tag)
+        let filter = try request.launchFilter()
         let limit = try request.query(.limit).map { try ClientText.limit($0, most: .max) }
         return try await PagedListing(limit: limit, pageLength: ControlProtocol.maximumPageLength) {
             [host] after, count in
-            try await host.launchSummaries(identifier: identifier, tag: tag, after: after, limit: count)
+            try await host.launchSummaries(filter, after: after, limit: count)
         }.response(MediaType.rows) { rows, _ in LaunchListingRow.lines(of: rows) }
+    }
+}
+
+extension Request {
+    /// Which launches a listing contains, from the query.
+    fileprivate func launchFilter() throws -> LaunchFilter {
+        try LaunchFilter(
+            identifier: query(.identifier).map(ClientText.identifier),
+            bundle: query(.bundle).map(ClientText.bundle), tag: query(.tag).map(ClientText.tag),
+            outcome: query(.outcome).map(ClientText.outcome), since: query(.since).map(ClientText.date))
     }
 }

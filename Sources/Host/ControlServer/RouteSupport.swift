@@ -139,6 +139,15 @@ enum ClientText {
         }
     }
 
+    static func outcome(_ text: String) throws -> Outcome {
+        guard let outcome = Outcome(rawValue: text) else {
+            throw invalid(
+                text, "it is not a valid value of 'outcome'",
+                remedy: "Give one of " + Outcome.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return outcome
+    }
+
     static func bundle(_ text: String) throws -> BundleIdentifier {
         do {
             return try BundleIdentifier(text)

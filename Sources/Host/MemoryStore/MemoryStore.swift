@@ -176,13 +176,14 @@ public struct MemoryStore: Equatable, Sendable {
     public func launch(_ id: LaunchID) -> LaunchRecord? { launches[id].map(withNotes) }
 
     /// The launches of one task or, with `nil`, of all tasks, newest first.
-    public func launches(
-        identifier: TaskIdentifier?, tag: Tag? = nil, limit: Int, before: LaunchID?
-    ) -> [LaunchRecord] {
+    public func launches(identifier: TaskIdentifier?, limit: Int, before: LaunchID?) -> [LaunchRecord] {
+        launches(LaunchFilter(identifier: identifier), limit: limit, before: before)
+    }
+
+    /// The launches that a filter selects, newest first.
+    public func launches(_ filter: LaunchFilter, limit: Int, before: LaunchID?) -> [LaunchRecord] {
         let chosen = launches.values.filter { launch in
-            (identifier == nil || launch.identifier == identifier)
-                && (tag.map { launch.tags.contains($0) } ?? true)
-                && (before.map { launch.id < $0 } ?? true)
+            filter.selects(launch) && (before.map { launch.id < $0 } ?? true)
         }
         return chosen.sorted { $0.id > $1.id }.prefix(max(0, limit)).map(withNotes)
     }

@@ -80,20 +80,19 @@ public protocol RequestStore: Sendable {
     /// Reads launches, newest first.
     ///
     /// - Parameters:
-    ///   - identifier: The task; `nil` means all tasks.
-    ///   - tag: Only launches of requests with this tag are read; `nil` means all.
+    ///   - filter: Which launches are read.
     ///   - limit: The greatest number of launches.
     ///   - before: Only launches with smaller numbers are read; `nil` begins with the newest launch.
     /// - Returns: The launches, with their newest notes.
     /// - Throws: ``StoreError`` if the store can't be read.
     func launches(
-        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+        _ filter: LaunchFilter, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord]
 
-    /// Like ``launches(identifier:tag:limit:before:)``, but reads only what a table shows, which takes a
+    /// Like ``launches(_:limit:before:)``, but reads only what a table shows, which takes a
     /// fraction of the time.
     func launchSummaries(
-        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+        _ filter: LaunchFilter, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchSummary]
 
     /// All launches of a request, in the order of their attempts.
@@ -101,11 +100,11 @@ public protocol RequestStore: Sendable {
 }
 
 extension RequestStore {
-    /// Reads launches with any tags, newest first; see ``launches(identifier:tag:limit:before:)``.
+    /// Reads the launches of one task or, with `nil`, of all; see ``launches(_:limit:before:)``.
     public func launches(
         identifier: TaskIdentifier?, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord] {
-        try await launches(identifier: identifier, tag: nil, limit: limit, before: before)
+        try await launches(LaunchFilter(identifier: identifier), limit: limit, before: before)
     }
 
     /// Performs writes in order, in one transaction; see ``commit(_:answer:)``.

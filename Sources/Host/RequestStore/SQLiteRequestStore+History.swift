@@ -9,17 +9,17 @@ extension SQLiteRequestStore {
 
     /// See ``RequestStore``.
     public func launches(
-        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+        _ filter: LaunchFilter, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord] {
-        let (tail, arguments) = Self.newest(identifier, tag, limit: limit, below: before?.rawValue ?? .max)
+        let (tail, arguments) = Self.newest(filter, limit: limit, below: before?.rawValue ?? .max)
         return try await records { try LaunchRow.all(tail, arguments, in: $0) }
     }
 
     /// See ``RequestStore``.
     public func launchSummaries(
-        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+        _ filter: LaunchFilter, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchSummary] {
-        let (tail, arguments) = Self.newest(identifier, tag, limit: limit, below: before?.rawValue ?? .max)
+        let (tail, arguments) = Self.newest(filter, limit: limit, below: before?.rawValue ?? .max)
         // Copied before the read, as in `records(_:)`.
         let unwritten = queue.unwrittenNotes()
         var launches = try await read { try LaunchSummaryRow.all(tail, arguments, in: $0) }
@@ -30,33 +30,29 @@ extension SQLiteRequestStore {
 
     /// The SQL after `FROM launches`, with its arguments, for the newest launches below a number.
     private static func newest(
-        _ identifier: TaskIdentifier?, _ tag: Tag?, limit: Int, below number: Int64
+        _ filter: LaunchFilter, limit: Int, below number: Int64
     ) -> (tail: String, arguments: StatementArguments) {
-        if let tag {
-            // No tag contains a space, so this finds whole tags only.
-            let tail = """
-                WHERE tags <> '' AND instr(' ' || tags || ' ', ?) > 0 AND id < ?
-                    AND (identifier = ? OR ? IS NULL)
-                ORDER BY id DESC LIMIT ?
-                """
-            return (
-                tail, [" \(tag) ", number, identifier?.rawValue, identifier?.rawValue, max(0, limit)]
-            )
+        var (terms, arguments) = (["id < ?"], [number] as StatementArguments)
+        func require(_ term: String, _ value: (some DatabaseValueConvertible)?) {
+            guard let value else { return }
+            terms.append(term)
+            arguments += [value]
         }
-        guard let identifier else {
-            return ("WHERE id < ? ORDER BY id DESC LIMIT ?", [number, max(0, limit)])
-        }
-        return (
-            "WHERE identifier = ? AND id < ? ORDER BY id DESC LIMIT ?",
-            [identifier.rawValue, number, max(0, limit)]
-        )
+        require("identifier = ?", filter.identifier?.rawValue)
+        require("bundle = ?", filter.bundle?.rawValue)
+        // No tag contains a space, so this finds whole tags only.
+        require("tags <> '' AND instr(' ' || tags || ' ', ?) > 0", filter.tag.map { " \($0) " })
+        require("outcome = ?", filter.outcome?.rawValue)
+        require("started_ms >= ?", filter.since?.milliseconds)
+        arguments += [max(0, limit)]
+        return ("WHERE \(terms.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?", arguments)
     }
 
     /// The launches of one task below a number, newest first.
     static func launches(
         of identifier: TaskIdentifier, limit: Int, below number: Int64 = .max, in db: Database
     ) throws -> [LaunchRecord] {
-        let (tail, arguments) = newest(identifier, nil, limit: limit, below: number)
+        let (tail, arguments) = newest(LaunchFilter(identifier: identifier), limit: limit, below: number)
         return try LaunchRow.all(tail, arguments, in: db)
     }
 

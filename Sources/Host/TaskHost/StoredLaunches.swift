@@ -24,19 +24,19 @@ struct StoredLaunches: Sendable {
 
     /// A part of the launches, newest first.
     func page(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
         try await Self.page(limit, \.id) { count throws(StoreError) in
-            try await store.launches(identifier: identifier, tag: tag, limit: count, before: after)
+            try await store.launches(filter, limit: count, before: after)
         }
     }
 
     /// A part of the launches, newest first, with only what a table shows.
     func summaries(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID> {
         try await Self.page(limit, \.id) { count throws(StoreError) in
-            try await store.launchSummaries(identifier: identifier, tag: tag, limit: count, before: after)
+            try await store.launchSummaries(filter, limit: count, before: after)
         }
     }
 

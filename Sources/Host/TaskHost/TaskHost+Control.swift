@@ -167,20 +167,20 @@ extension TaskHost {
 
     /// A part of the launches, newest first, with the present values of those under way.
     public func launches(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
         await untilBegun()
-        var page = try await stored.page(identifier: identifier, tag: tag, after: after, limit: limit)
+        var page = try await stored.page(filter, after: after, limit: limit)
         page.rows = await current(page.rows)
         return page
     }
 
     /// A part of the launches, newest first, with only what a table shows.
     public func launchSummaries(
-        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchSummary, LaunchID> {
         await untilBegun()
-        var page = try await stored.summaries(identifier: identifier, tag: tag, after: after, limit: limit)
+        var page = try await stored.summaries(filter, after: after, limit: limit)
         let known = page.rows.compactMap { core.record(of: $0.id) }
         if known.isEmpty { return page }
         let newer = await current(known).map { ($0.id, LaunchSummary($0)) }

@@ -130,29 +130,24 @@ public struct ControlClient: Sendable {
     /// Reads launches, newest first, with what a table shows of each; the fastest way to list very many.
     ///
     /// - Parameters:
-    ///   - identifier: Only launches of this task; `nil` for all.
-    ///   - tag: Only launches of requests with this tag; `nil` for all.
+    ///   - filter: Which launches to read.
     ///   - limit: The greatest number of launches, at least 1; `nil` for all.
     ///   - receive: Called, also on another thread, with up to 1000 launches at a time. While it runs, the
     ///     host reads no further ones; after it has thrown, none are read.
     /// - Throws: ``ControlClientError``, or the error of `receive`.
     public func readLaunchRows(
-        identifier: TaskIdentifier? = nil, tag: Tag? = nil, limit: Int? = nil,
+        _ filter: LaunchFilter = .all, limit: Int? = nil,
         _ receive: @escaping @Sendable ([LaunchListingRow]) throws -> Void
     ) async throws {
-        let query = [
-            identifier.map { "&identifier=\($0)" }, tag.map { "&tag=\($0)" }, limit.map { "&limit=\($0)" },
-        ]
         do {
             try await transport.readRows(
-                path("/launches?form=rows") + query.compactMap(\.self).joined(),
+                path("/launches?form=rows") + filter.query + (limit.map { "&limit=\($0)" } ?? ""),
                 LaunchListingRow.init(line:), receive)
         } catch let error as ControlClientError where error.isOfHostWithoutRows {
             var (next, left) = (LaunchID?.none, limit ?? .max)
             repeat {
                 let page = try await launchPage(
-                    identifier: identifier, tag: tag, after: next,
-                    limit: min(left, ControlProtocol.maximumPageLength))
+                    filter, after: next, limit: min(left, ControlProtocol.maximumPageLength))
                 if !page.launches.isEmpty { try receive(page.launches.map(LaunchListingRow.init)) }
                 left -= page.launches.count
                 next = left > 0 ? page.next : nil
@@ -183,18 +178,15 @@ public struct ControlClient: Sendable {
     /// Lists a part of the launches, newest first, including running ones.
     ///
     /// - Parameters:
-    ///   - identifier: Lists only launches of this task; `nil` lists all.
-    ///   - tag: Lists only launches of requests with this tag; `nil` lists all.
+    ///   - filter: Which launches to list.
     ///   - after: The `next` of the page before; `nil` for the first page.
     ///   - limit: The largest number of launches, 1 through 1000.
     /// - Returns: The page.
     /// - Throws: ``ControlClientError``.
     public func launchPage(
-        identifier: TaskIdentifier? = nil, tag: Tag? = nil, after: LaunchID?, limit: Int
+        _ filter: LaunchFilter = .all, after: LaunchID?, limit: Int
     ) async throws(ControlClientError) -> LaunchPageMessage {
-        try await get(
-            "/launches?limit=\(limit)&after=\(after?.description ?? "")"
-                + (identifier.map { "&identifier=\($0)" } ?? "") + (tag.map { "&tag=\($0)" } ?? ""))
+        try await get("/launches?limit=\(limit)&after=\(after?.description ?? "")" + filter.query)
     }
 
     /// One request in any state, with its launches.
@@ -473,5 +465,17 @@ public struct ControlClient: Sendable {
         } catch {
             throw .broken(socket: socketPath, finding: ControlJSON.sentence(of: error))
         }
+    }
+}
+
+extension LaunchFilter {
+    /// The parameters of a query, each after `&`. None of their values needs percent-encoding.
+    fileprivate var query: String {
+        let parts = [
+            identifier.map { "&identifier=\($0)" }, bundle.map { "&bundle=\($0)" },
+            tag.map { "&tag=\($0)" }, outcome.map { "&outcome=\($0.rawValue)" },
+            since.map { "&since=\(Timestamp($0))" },
+        ]
+        return parts.compactMap(\.self).joined()
     }
 }

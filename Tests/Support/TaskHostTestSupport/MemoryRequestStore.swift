@@ -53,16 +53,14 @@ public final class MemoryRequestStore: RequestStore {
 
     public func launch(_ id: LaunchID) async -> LaunchRecord? { contents.launch(id) }
 
-    public func launches(
-        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
-    ) async -> [LaunchRecord] {
-        contents.launches(identifier: identifier, tag: tag, limit: limit, before: before)
+    public func launches(_ filter: LaunchFilter, limit: Int, before: LaunchID?) async -> [LaunchRecord] {
+        contents.launches(filter, limit: limit, before: before)
     }
 
     public func launchSummaries(
-        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+        _ filter: LaunchFilter, limit: Int, before: LaunchID?
     ) async -> [LaunchSummary] {
-        contents.launches(identifier: identifier, tag: tag, limit: limit, before: before)
+        contents.launches(filter, limit: limit, before: before)
             .map(LaunchSummary.init)
     }
 

@@ -10,6 +10,8 @@ struct LaunchesCommand: HostCommand {
             Examples:
               bgtask launches
               bgtask launches --identifier com.example.feed.refresh --limit 5
+              bgtask launches --bundle com.example.feed --since 'yesterday 18:00'
+              bgtask launches --outcome failed --since 1d
               bgtask launches --tag photos
               bgtask launches --all
               bgtask launches --json
@@ -17,6 +19,18 @@ struct LaunchesCommand: HostCommand {
 
     @Option(help: "List only launches of this task.")
     var identifier: TaskIdentifier?
+
+    @Option(help: "List only launches of the tasks of this bundle.")
+    var bundle: BundleIdentifier?
+
+    @Option(help: "List only launches that ended so.")
+    var outcome: Outcome?
+
+    @Option(
+        help:
+            "List only launches that started since this time: a duration before now (2h), a local time (10:20, 'yesterday 18:00') or a date.",
+        transform: BeginDate.init(text:))
+    var since: BeginDate?
 
     @Option(help: ArgumentHelp("List only launches of requests with this tag.", valueName: "word"))
     var tag: Tag?
@@ -34,14 +48,16 @@ struct LaunchesCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let identifier = try await identifier.asyncMap(client.task)
-        let (tag, now) = (tag, console.now)
+        let now = console.now
+        let filter = LaunchFilter(
+            identifier: try await identifier.asyncMap(client.task),
+            bundle: try await bundle.asyncMap(client.bundle), tag: tag, outcome: outcome,
+            since: since.map { $0.time(before: now) })
         if console.json {
             var left = all ? Int.max : limit
             func page(after: LaunchID?) async throws -> LaunchPageMessage {
                 var page = try await client.launchPage(
-                    identifier: identifier, tag: tag, after: after,
-                    limit: min(left, ControlProtocol.maximumPageLength))
+                    filter, after: after, limit: min(left, ControlProtocol.maximumPageLength))
                 left -= page.launches.count
                 if left == 0 { page.next = nil }
                 return page
@@ -54,7 +70,7 @@ struct LaunchesCommand: HostCommand {
         let table = SharedTable(
             "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU",
             "PROGRESS")
-        try await client.readLaunchRows(identifier: identifier, tag: tag, limit: all ? nil : limit) { rows in
+        try await client.readLaunchRows(filter, limit: all ? nil : limit) { rows in
             try console.print(rows, in: table) { launch in
                 [
                     launch.launch.description, launch.identifier.rawValue, launch.state.rawValue,
@@ -66,7 +82,7 @@ struct LaunchesCommand: HostCommand {
         }
         if table.isEmpty {
             try console.line(
-                identifier == nil && tag == nil
+                filter == .all
                     ? "The host has not launched anything yet." : "The host remembers no such launch.")
         }
     }

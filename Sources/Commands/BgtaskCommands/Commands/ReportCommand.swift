@@ -68,7 +68,7 @@ struct ReportCommand: HostCommand {
         repeat {
             let length = min(left, ControlProtocol.maximumPageLength)
             let page = try await client.launchPage(
-                identifier: identifier, after: after, limit: length)
+                LaunchFilter(identifier: identifier), after: after, limit: length)
             if let bad = page.launches.first(where: \.needsReport) { return bad.launch }
             after = page.next
             left -= length
