@@ -71,6 +71,7 @@ public struct NoticeBook: Sendable {
     /// - Parameters:
     ///   - line: The line.
     ///   - boot: The time on CLOCK_BOOTTIME.
+    /// - Returns: What becomes of the line.
     public mutating func take(_ line: LogLine, at boot: Duration) -> Decision {
         guard line.source == .handler, line.subsystem == Self.subsystem, let task = line.identifier,
             !line.message.isEmpty

@@ -16,6 +16,7 @@ public enum LowDataMode: String, Sendable, CaseIterable {
     /// - Parameters:
     ///   - network: The network without this mode.
     ///   - isGuess: Whether its source only guesses that it is metered.
+    /// - Returns: `constrained` if the network is in low-data mode, otherwise the network.
     public func condition(of network: NetworkCondition, isGuess: Bool) -> NetworkCondition {
         switch (self, network) {
         case (_, .none), (_, .constrained), (.never, _): network

@@ -22,8 +22,8 @@ void conditions_take(bgtask_task *task, struct body body) {
                                          BGTASK_REFRESH_RESTRICTED),
         .should_defer = body_number(body, 6, 0) != 0,
         .gpu = body_number(body, 7, 0) != 0,
-        .network = (bgtask_network)known(body_number(body, 8, 0), BGTASK_NETWORK_UNMETERED,
-                                         BGTASK_NETWORK_UNKNOWN),
+        .network =
+            (bgtask_network)known(body_number(body, 8, 0), BGTASK_NETWORK_UNMETERED, BGTASK_NETWORK_UNKNOWN),
     };
     pthread_mutex_lock(&task->lock);
     const bgtask_conditions *before = &task->conditions;

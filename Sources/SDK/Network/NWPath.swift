@@ -75,6 +75,7 @@ public struct NWPath: Hashable, Sendable, CustomDebugStringConvertible {
         status == .satisfied && type == .other
     }
 
+    /// The status and the costs, in words.
     public var debugDescription: String {
         var words = ["\(status)"]
         if isExpensive { words.append("expensive") }
@@ -103,5 +104,6 @@ public struct NWInterface: Hashable, Sendable, CustomDebugStringConvertible {
 
     static let theOther = NWInterface(type: .other, name: "network", index: 0)
 
+    /// The name.
     public var debugDescription: String { name }
 }

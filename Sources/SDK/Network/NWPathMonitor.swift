@@ -87,12 +87,14 @@ public final class NWPathMonitor: Sendable {
 }
 
 extension NWPathMonitor: AsyncSequence {
+    /// A path.
     public typealias Element = NWPath
 
     /// The path now, and after every change.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var paths: AsyncStream<NWPath>.Iterator
 
+        /// The next path; `nil` after the monitor was cancelled.
         public mutating func next() async -> NWPath? { await paths.next() }
     }
 

@@ -1,3 +1,4 @@
+import BackgroundTasks
 public import Foundation
 import os
 
@@ -42,13 +43,14 @@ public final class OSLogStore: NSObject, Sendable {
 
     /// The position of the first message written at most some seconds before the newest one.
     public func position(timeIntervalSinceEnd: TimeInterval) -> OSLogPosition {
-        let end = LogMemory.shared.entries.last?.date ?? Date()
+        let end = LogMemory.shared.entries.last?.date ?? App.shared.host.now
         return OSLogPosition(end + min(0, timeIntervalSinceEnd))
     }
 
     /// The position of the first message written some seconds after the machine's start.
     public func position(timeIntervalSinceLatestBoot: TimeInterval) -> OSLogPosition {
-        OSLogPosition(Date() - ProcessInfo.processInfo.systemUptime + timeIntervalSinceLatestBoot)
+        OSLogPosition(
+            App.shared.host.now - ProcessInfo.processInfo.systemUptime + timeIntervalSinceLatestBoot)
     }
 
     /// The messages, the oldest first.
@@ -90,7 +92,9 @@ public final class OSLogPosition: NSObject, Sendable {
 public enum OSLogEnumerator {
     /// In which order messages come.
     public struct Options: OptionSet, Sendable {
+        /// The bits.
         public let rawValue: Int
+        /// Wraps bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
         /// The newest first.
         public static let reverse = Self(rawValue: 1)
@@ -101,6 +105,7 @@ public enum OSLogEnumerator {
 public struct OSLogStoreError: LocalizedError, CustomStringConvertible {
     /// The sentence.
     public let description: String
+    /// The sentence.
     public var errorDescription: String? { description }
 
     init(_ description: String) { self.description = description }

@@ -12,8 +12,7 @@ static sem_t over;
 static void print(const char *when, const bgtask_conditions *conditions) {
     printf("%s: low %d, thermal %d, power %d, battery %d, refresh %d, defer %d, gpu %d, "
            "network %d\n",
-           when,
-           conditions->low_power_mode, conditions->thermal, conditions->power, conditions->battery,
+           when, conditions->low_power_mode, conditions->thermal, conditions->power, conditions->battery,
            conditions->refresh, conditions->should_defer, conditions->gpu, conditions->network);
 }
 

@@ -264,7 +264,7 @@
                 let begin = ControlMessages.date(of: news.submittedAt),
                 let delegate = delegate as? any URLSessionTaskDelegate
             else { return }
-            let end = news.endedAt.flatMap(ControlMessages.date(of:)) ?? Date()
+            let end = news.endedAt.flatMap(ControlMessages.date(of:)) ?? App.shared.host.now
             let transaction = URLSessionTaskTransactionMetrics(
                 request, news.response, facts, sent: news.isUpload ? news.completed : 0,
                 received: news.isUpload ? 0 : news.completed)

@@ -175,11 +175,12 @@ typedef struct bgtask_conditions {
                              *   time. The launch expires if it does not stop. Since 1. */
     int32_t gpu; /**< 1 if continued tasks can request a GPU, else 0. Early runners lack this member: test
                   *   a struct from the runner with BGTASK_HAS. Since 1. */
-    int32_t reserved; /**< 0. It makes the size grow with the next member, so that BGTASK_HAS can see it. Since
-                       *   1. */
-    bgtask_network network; /**< The network; of the whole machine, also if the task may not use it. Early
-                             *   runners lack this member: use BGTASK_HAS. Since 1. */
-    int32_t reserved_end;   /**< 0, for the same reason. Since 1. */
+    /** 0. It makes the size grow with the next member, so that BGTASK_HAS can see it. Since 1. */
+    int32_t reserved;
+    /** The network; of the whole machine, also if the task may not use it. Early runners lack this member:
+     *  test it with BGTASK_HAS. Since 1. */
+    bgtask_network network;
+    int32_t reserved_end; /**< 0, for the same reason. Since 1. */
 } bgtask_conditions;
 
 /** The host's request that the launch end; it is made once. Since 1. */
