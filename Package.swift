@@ -231,11 +231,16 @@ let package = Package(
             "UnifiedPush", in: "Sources/Host",
             uses: ["LinuxSystem", "Pushes", "TaskModel", logging, serviceLifecycle]),
 
+        module(
+            "DesktopNotices", in: "Sources/Host",
+            uses: ["LinuxSystem", "TaskModel", logging, serviceLifecycle]),
+
         // MARK: Commands
         program(
             "bgtaskd", in: "Sources/Commands",
             uses: [
-                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "LogFiles", "PushServer",
+                "ControlServer", "ControlWire", "DesktopNotices", "HostSettings", "LinuxSystem", "LogFiles",
+                "PushServer",
                 "Pushes", "RequestStore", "Signatures", "TaskHost", "TaskModel", "UnifiedPush",
                 argumentParser, logging, serviceLifecycle,
             ]),
@@ -302,6 +307,7 @@ let package = Package(
                 "TaskModel",
             ]),
         tests("LogFilesTests", use: ["LinuxSystem", "LogFiles", "TaskModel"]),
+        tests("DesktopNoticesTests", use: ["DesktopNotices", "TaskModel"]),
         tests("PushesTests", use: ["LinuxSystem", "Pushes", "TaskHostTestSupport", "TaskModel"]),
         tests(
             "HostSettingsTests",

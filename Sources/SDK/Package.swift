@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
         .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
+        .library(name: "Network", targets: ["Network"]),
         .library(name: "OSLog", targets: ["OSLog", "os"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "SwiftUI", targets: ["SwiftUI"]),
@@ -63,7 +64,11 @@ let package = Package(
         .target(
             name: "UserNotifications", dependencies: ["BackgroundTasks"], path: "UserNotifications",
             swiftSettings: swiftSettings),
-        .target(name: "OSLog", dependencies: ["os"], path: "OSLog", swiftSettings: swiftSettings),
+        .target(
+            name: "Network", dependencies: ["BackgroundTasks"], path: "Network", swiftSettings: swiftSettings),
+        .target(
+            name: "OSLog", dependencies: ["BackgroundTasks", "os"], path: "OSLog",
+            swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c17

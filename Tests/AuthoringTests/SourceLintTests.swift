@@ -60,10 +60,10 @@ import Testing
             "Legacy.swift:1:1: error: 'import Combine' is an error on Linux": "Use Swift concurrency",
             "Legacy.swift:2:1: error: 'import CoreData'": "behind '#if canImport(CoreData)'",
             "Legacy.swift:3:1: error: 'import CryptoKit'": "swift-crypto",
-            "Legacy.swift:4:1: error: 'import Network'": "requiresNetworkConnectivity",
             "Legacy.swift:6:1: error: 'import UserNotificationsUI'": "'#if canImport(UserNotificationsUI)'",
             "Legacy.swift:8:1: error: '@UIApplicationMain' crashes the Swift compiler": "Write '@main'",
-            "Legacy.swift:10:19: error: 'NWPathMonitor' does not exist": "requiresNetworkConnectivity",
+            "Legacy.swift:10:22: error: 'NWConnection' does not exist": "only NWPathMonitor",
+            "Legacy.swift:18:40: warning: 'usesInterfaceType' is true for '.other' only": "isExpensive",
             "Legacy.swift:12:27: error: 'UIHostingController' does not exist": "out of the plugin's target",
             "Legacy.swift:15:36: error: 'publisher(for:)' is an error": "notifications(named: name)",
             "Legacy.swift:16:13: warning: a notification with a trigger starts no process":
@@ -80,8 +80,6 @@ import Testing
             "Transfers.swift:13:17: error: a background session has no publishers": "download task",
             "Transfers.swift:12:22: error: 'XMLParser' is in the module FoundationXML":
                 "import FoundationXML",
-            "Transfers.swift:14:25: error: 'OSLogStore' does not exist": "bgtask logs",
-            "Transfers.swift:18:54: warning: the host delivers no metrics": "bgtask show",
             "main.swift:1:1: error: a module can't have both main.swift and '@main'": "Keep '@main'",
         ]
         for (beginning, remedy) in expected {

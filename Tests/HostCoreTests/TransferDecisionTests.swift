@@ -579,6 +579,45 @@ struct TransferWorld {
             world.core.explainedTransfer(id, at: world.now)?.vetoes.map(\.policy) == ["EarliestBeginDate"])
     }
 
+    @Test func `in low-data mode, only transfers that allow it go on`() throws {
+        var world = TransferWorld()
+        let running = try world.submit { $0.allowsConstrained = false }.id
+        #expect(world.begun() == [running])
+        var saving = Conditions.simulatedStart
+        saving.network = .known(.constrained)
+        world.give(.conditions(saving))
+        #expect(world.orders == [.cancel(running)])
+        world.end(running, .cancelled)
+        world.orders = []
+        let allowed = try world.submit().id
+        let discretionary = try world.submit { $0.isDiscretionary = true }.id
+        #expect(world.begun() == [allowed])
+        #expect(world[running]?.state == .waiting && world[discretionary]?.state == .waiting)
+        world.give(.conditions(.simulatedStart))
+        #expect(Set(world.begun()) == [running, discretionary])
+    }
+
+    @Test func `a listing says of each transfer what the transfer's own page says`() throws {
+        var world = TransferWorld()
+        var saving = Conditions.simulatedStart
+        saving.network = .known(.constrained)
+        world.give(.conditions(saving))
+        let date = world.now.wall + .seconds(3600)
+        for number in 0..<16 {
+            _ = try world.submit(bundle: number < 8 ? "org.example" : "org.other") {
+                $0.isDiscretionary = number % 2 == 0
+                $0.allowsConstrained = number % 3 == 0
+                $0.earliestBeginDate = number % 4 == 0 ? date : nil
+            }
+        }
+        let listed = world.core.explainedTransfers(at: world.now)
+        #expect(listed.count == 16 && Set(listed.map { $0.vetoes.map(\.policy) }).count >= 3)
+        for row in listed {
+            let alone = try #require(world.core.explainedTransfer(row.transfer.id, at: world.now))
+            #expect(row.vetoes == alone.vetoes, "\(row.transfer.id)")
+        }
+    }
+
     @Test func `the response of a large file is stored when it comes, and a new host knows it`() throws {
         var world = TransferWorld()
         let (large, small) = (try world.submit().id, try world.submit().id)

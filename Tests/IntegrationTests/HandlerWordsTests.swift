@@ -150,8 +150,8 @@ import Testing
         try prints("at first: low 0 thermal 0 power 1 battery 60 refresh 2 defer 0")
         host.run("conditions", "set", "power=charging:61%")
         try prints("changed: low 0 thermal 0 power 2 battery 61 refresh 2 defer 0")
-        // The host does not pass the network to handlers, so this change prints nothing.
-        host.run("conditions", "set", "network=metered")
+        // The host does not pass the free space to handlers, so this change prints nothing.
+        host.run("conditions", "set", "storage=5GiB")
         host.run("conditions", "set", "power=external", "lowPower=on")
         try prints("changed: low 1 thermal 0 power 3 battery -1 refresh 2 defer 0")
         host.run("settings", "refresh", "com.example.words", "deny")

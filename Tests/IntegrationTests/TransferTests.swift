@@ -60,6 +60,10 @@ import Testing
         #expect(answer.output.contains("40 of 41 downloads succeeded"))
         for name in names { #expect(try host.hash(name) == server.hash("\(name)x", size: 1000)) }
         #expect(!FileManager.default.fileExists(atPath: path("gone")))
+        let spellings = ["http://a/x \(host.directory.path)/x", "http://b/x \(host.directory.path)/./x"]
+        try spellings.joined(separator: "\n").write(toFile: path("list"), atomically: true, encoding: .utf8)
+        let same = host.run(["transfer", "--input", path("list")])
+        #expect(same.status != 0 && same.errors.contains("Two addresses have the file"), "\(same)")
         #expect(host.run(["transfer", "http://a/x", "ftp://a/y", "--to", host.directory.path]).status != 0)
         #expect((try host.json("transfers") as? [Any])?.count == 41)
     }

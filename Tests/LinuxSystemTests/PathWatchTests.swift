@@ -112,11 +112,17 @@ private final class Watching {
         let watching = try Watching("probe", "inbox")
         try watching.make("inbox/deep")
         try await watching.settle("probe")
+        let begin = ContinuousClock.now
         for number in 0..<200 { try watching.write("inbox/\(number)") }
+        // On a busy machine, the test can be paused for longer than the quiet period; the rest is then told
+        // apart.
+        let isOneBurst = begin.duration(to: .now) < PathWatch.quietPeriod
         #expect(await watching.next() == ["inbox"])
         try watching.write("inbox/deep/file")
         try watching.write("probe", "end")
-        #expect(await watching.next() == ["probe"])
+        var told = await watching.next()
+        while !isOneBurst, told == ["inbox"] { told = await watching.next() }
+        #expect(isOneBurst ? told == ["probe"] : told.contains("probe"))
     }
 
     @Test(.timeLimit(.minutes(1))) func `paths that are added later are watched, others no more`()

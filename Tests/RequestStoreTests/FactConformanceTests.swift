@@ -141,6 +141,7 @@ import Testing
             second.endedAt = now.rounded
             second.isTold = true
             second.keepsPart = true
+            second.metrics = TransferMetrics("1 2 3 4 5 6 7 0 11 1 80 90 ::1 80 - 0")
             _ = await store.commit([.removeTransfer(first.id), .saveTransfer(second)])
             var expected = StoredFacts()
             expected.transfers = [second]

@@ -7,10 +7,10 @@ import Testing
 @Suite(.system, .serialized) struct HandlerWordsTests {
     private static let mains = HandlerConditions(
         isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil, refresh: .available,
-        shouldDefer: false)
+        shouldDefer: false, network: .unmetered)
     private static let unplugged = HandlerConditions(
         isLowPowerMode: true, thermal: .serious, power: .battery, batteryPercent: 15, refresh: .denied,
-        shouldDefer: false, hasGPU: true)
+        shouldDefer: false, hasGPU: true, network: .constrained)
 
     @Test(arguments: Mode.all)
     func `a handler knows what is permitted and what the machine is like, and hears of changes`(mode: Mode)
@@ -37,11 +37,11 @@ import Testing
             try task.output() == """
                 permitted: com.example.test com.example.export.*
                 modes: fetch remote-notification
-                at first: low 0, thermal 0, power 3, battery -1, refresh 2, defer 0, gpu 0
-                longer 48 untold, shorter 0 55555555
-                changed: low 1, thermal 2, power 1, battery 15, refresh 1, defer 0, gpu 1
+                at first: low 0, thermal 0, power 3, battery -1, refresh 2, defer 0, gpu 0, network 4
+                longer 56 untold, shorter 0 55555555
+                changed: low 1, thermal 2, power 1, battery 15, refresh 1, defer 0, gpu 1, network 2
                 the same when asked: 1
-                changed: low 1, thermal 2, power 2, battery 15, refresh 1, defer 1, gpu 1
+                changed: low 1, thermal 2, power 2, battery 15, refresh 1, defer 1, gpu 1, network 2
                 the same when asked: 1
 
                 """)
@@ -59,7 +59,7 @@ import Testing
         _ = try task.all()
         #expect(
             try task.output().hasPrefix(
-                "permitted:\nmodes:\nat first: low 0, thermal 0, power 0, battery -1, refresh 2, defer 0, gpu 0\n"
+                "permitted:\nmodes:\nat first: low 0, thermal 0, power 0, battery -1, refresh 2, defer 0, gpu 0, network 0\n"
             ))
     }
 

@@ -62,6 +62,12 @@ extension GoldenCase {
                 HandlerConditions(
                     isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil,
                     refresh: .available, shouldDefer: false))),
+        GoldenCase(
+            "conditions-network",
+            ConditionsMessage(
+                HandlerConditions(
+                    isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil,
+                    refresh: .available, shouldDefer: false, network: .constrained))),
     ]
 
     static let taskToHost: [GoldenCase] = [

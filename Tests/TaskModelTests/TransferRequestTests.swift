@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [
         ("/srv/" + String(repeating: "x", count: 255), true),
         ("/srv/" + String(repeating: "x", count: 256), false),
-        (String(repeating: "/xyz", count: 1024), false),
+        (String(repeating: "/xyz", count: 1024), false), ("/srv/a\0b", false),
     ])
     func `a path or name that no file can have is refused`(file: String, isGood: Bool) throws {
         var request = TransferRequest(

@@ -1,5 +1,6 @@
 """A host and a web server in trouble, for the scripts that kill processes during transfers."""
 import hashlib
+import http.client
 import json
 import os
 import pathlib
@@ -79,7 +80,14 @@ class Trouble:
         return json.loads(self.bgtask(*arguments, "--json").stdout or "[]")
 
     def get(self, path):
-        return urllib.request.urlopen(f"{self.address}/{path}").read().decode()
+        """Asks the server something; a machine under load can drop a connection, so up to five times."""
+        for left in reversed(range(5)):
+            try:
+                return urllib.request.urlopen(f"{self.address}/{path}").read().decode()
+            except (ConnectionError, http.client.RemoteDisconnected):
+                if left == 0:
+                    raise
+                time.sleep(0.2)
 
     def transfer(self):
         rows = self.json("transfers")

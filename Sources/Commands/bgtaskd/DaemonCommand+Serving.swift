@@ -1,4 +1,5 @@
 public import ControlServer
+import DesktopNotices
 import HostSettings
 import LinuxSystem
 import LogFiles
@@ -51,6 +52,7 @@ extension DaemonCommand {
         if !effective.paths.conditions.isEmpty {
             configuration.conditionsDirectory = effective.paths.conditions
         }
+        configuration.lowData = effective.lowData
         configuration.bundleUsers = effective.bundleUsers
         configuration.templateIdleTime = effective.templateIdleTime
         configuration.keptLaunches = effective.keptLaunches
@@ -80,6 +82,14 @@ extension DaemonCommand {
         }
         if let connector = Self.pushConnector(of: effective, for: host, logger) {
             services.append(.init(service: connector))
+        }
+        if effective.showsNotices, let address = BusAddress.session {
+            let logs = host.logs
+            services.append(
+                .init(
+                    service: DesktopNotifier(address: address, logger: logger) {
+                        logs.log(following: $0).stop
+                    }))
         }
         // The channel stops after the host, so that clients receive the ends of their launches. The listener
         // for pushes stops first.

@@ -236,7 +236,25 @@ extension HostCore {
 
     /// The verdicts about the next attempt of each transfer, oldest first.
     public func explainedTransfers(at now: Moment) -> [ExplainedTransfer] {
-        transfers.all.map { explained($0, at: now) }
+        // Very many transfers wait for the same reasons, which are found once.
+        var found: [VetoKey: [Verdict]] = [:]
+        return transfers.all.map { transfer in
+            guard transfer.state == .waiting else { return ExplainedTransfer(transfer: transfer, vetoes: []) }
+            let key = VetoKey(transfer.request)
+            let vetoes = found[key] ?? self.vetoes(of: transfer, at: now)
+            found[key] = vetoes
+            return ExplainedTransfer(transfer: transfer, vetoes: vetoes)
+        }
+    }
+
+    /// What the verdicts about a transfer depend on.
+    private struct VetoKey: Hashable {
+        let terms: TransferBook.Terms
+        let earliestBeginDate: WallTime?
+
+        init(_ request: TransferRequest) {
+            (terms, earliestBeginDate) = (TransferBook.Terms(request), request.earliestBeginDate)
+        }
     }
 
     /// One transfer with its verdicts and its forecast; `nil` if the host does not know it.
@@ -253,10 +271,13 @@ extension HostCore {
 
     private func explained(_ transfer: Transfer, at now: Moment) -> ExplainedTransfer {
         ExplainedTransfer(
-            transfer: transfer,
-            vetoes: transfer.state == .waiting
-                ? scheduler.verdicts(of: transfer.request, at: now).filter(\.isVeto)
-                    + [budgetVeto(of: transfer.request.bundle, at: now)].compactMap(\.self) : [])
+            transfer: transfer, vetoes: transfer.state == .waiting ? vetoes(of: transfer, at: now) : [])
+    }
+
+    /// The policies that hold a transfer that waits.
+    private func vetoes(of transfer: Transfer, at now: Moment) -> [Verdict] {
+        scheduler.verdicts(of: transfer.request, at: now).filter(\.isVeto)
+            + [budgetVeto(of: transfer.request.bundle, at: now)].compactMap(\.self)
     }
 
     // MARK: Storing

@@ -33,6 +33,10 @@ public struct EffectiveSettings: Equatable, Sendable {
     public var templateIdleTime = Duration.seconds(300)
     /// The source of the machine's conditions.
     public var conditions = ConditionSource.system
+    /// Whether notifications of apps appear on the user's desktop.
+    public var showsNotices = true
+    /// Which networks are in low-data mode.
+    public var lowData = LowDataMode.never
     /// The group kill to use; a value other than `strongest` is for tests.
     public var isolation = Isolation.strongest
     /// What the host does if this machine lacks a layer of isolation that a manifest counts on.

@@ -71,6 +71,10 @@ public enum SettingTable {
             "The source of the conditions. With 'system', the host reads this machine. With 'simulated', for tests, it assumes external power, an unmetered network and an idle, cool machine",
             needsRestart: true),
         .word(
+            "network.lowData", \.lowData,
+            "Which networks are in low-data mode: none, those that NetworkManager guesses to be metered, all metered ones, or all",
+            needsRestart: true),
+        .word(
             "isolation", \.isolation,
             "How the host kills a launch with all its processes. With 'strongest', it uses the first of the others that this machine offers. Choose another value only for tests",
             needsRestart: true),
@@ -131,6 +135,10 @@ public enum SettingTable {
         .size(
             "log.perLaunch", \.logPerLaunch, .mebibytes(0) ... .gibibytes(1),
             "What the stored lines that one launch prints and logs may occupy. Many launches of a bundle can still push out the lines of others",
+            needsRestart: true),
+        .bool(
+            "notifications.desktop", \.showsNotices,
+            "Whether notifications of apps appear on the desktop of the user who runs the host, if its session bus has a service for them. They are also in the log",
             needsRestart: true),
         .bool(
             "recording.enabled", \.isRecording,

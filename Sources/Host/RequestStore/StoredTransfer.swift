@@ -60,6 +60,7 @@ struct StoredTransfer: Codable {
     var endedAt: StoredInstant?
     var isTold: Bool?
     var keepsPart: Bool?
+    var metrics: String?
 
     init(_ transfer: Transfer) {
         id = transfer.id
@@ -74,6 +75,7 @@ struct StoredTransfer: Codable {
         outcome = transfer.outcome
         endedAt = transfer.endedAt.map(StoredInstant.init)
         (isTold, keepsPart) = (transfer.isTold, transfer.keepsPart)
+        metrics = transfer.metrics?.text
     }
 
     /// The stored transfer, as the type that the host uses.
@@ -92,6 +94,7 @@ struct StoredTransfer: Codable {
         result.outcome = outcome
         result.endedAt = endedAt?.time
         (result.isTold, result.keepsPart) = (isTold, keepsPart)
+        result.metrics = metrics.flatMap(TransferMetrics.init)
         return result
     }
 }

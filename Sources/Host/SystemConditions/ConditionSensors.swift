@@ -48,18 +48,20 @@ public final class ConditionSensors: Sendable {
     ///     unknown.
     ///   - busAddress: The address of the system bus; by default `DBUS_SYSTEM_BUS_ADDRESS` or the standard
     ///     socket.
+    ///   - lowData: Which networks are in low-data mode.
     ///   - moments: The clock for ``ConditionRow/since`` and for durations.
     ///   - onProblem: Called on any thread with the reason why a custom condition has no value; once for each
     ///     new reason.
     public convenience init(
         mode: Mode, sysfsRoot: String = "/sys", dataDirectory: String? = nil, busAddress: String? = nil,
-        moments: any MomentSource, onProblem: @escaping @Sendable (String) -> Void = { _ in }
+        lowData: LowDataMode = .never, moments: any MomentSource,
+        onProblem: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         guard mode == .system else {
             self.init(mode: mode, sensors: [], moments: moments)
             return
         }
-        let machine = MachineSensors(sysfsRoot: sysfsRoot)
+        let machine = MachineSensors(sysfsRoot: sysfsRoot, lowData: lowData)
         let storage = dataDirectory.map(StorageSensor.init)
         self.init(
             mode: mode, sensors: machine.sensors + [storage].compactMap(\.self), moments: moments,

@@ -1,4 +1,5 @@
 import LinuxSystem
+import TaskModel
 
 /// The sensors of the machine, and the connection to the system bus that some of them share.
 struct MachineSensors {
@@ -13,12 +14,14 @@ struct MachineSensors {
 
     /// Creates the sensors; none is read yet.
     ///
-    /// - Parameter sysfsRoot: `/sys`, or a directory with the same structure.
-    init(sysfsRoot: String) {
+    /// - Parameters:
+    ///   - sysfsRoot: `/sys`, or a directory with the same structure.
+    ///   - lowData: Which networks are in low-data mode.
+    init(sysfsRoot: String, lowData: LowDataMode) {
         let upower = BusSensor(UPowerSource())
         let profiles = BusSensor(PowerProfilesSource.current)
         let formerProfiles = BusSensor(PowerProfilesSource.former)
-        let networkManager = BusSensor(NetworkManagerSource())
+        let networkManager = BusSensor(NetworkManagerSource(lowData: lowData))
         let logind = BusSensor(LogindSource())
         sleep = SleepInhibitor()
         thermal = ThermalSensor(root: sysfsRoot)
@@ -26,7 +29,7 @@ struct MachineSensors {
         // Several sources of one condition are in order of preference: the first one that answers counts.
         sensors = [
             upower, PowerSupplySensor(root: sysfsRoot), profiles, formerProfiles, networkManager,
-            RouteSensor(),
+            RouteSensor(lowData: lowData),
             thermal, logind, PressureSensor(), RenderNodeSensor(root: sysfsRoot),
         ]
     }

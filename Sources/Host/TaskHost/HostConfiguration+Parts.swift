@@ -29,7 +29,8 @@ extension HostConfiguration {
     /// Creates the sensors of the machine's conditions; they measure nothing yet.
     func makeSensors(_ moments: any MomentSource, _ log: HostLog) -> ConditionSensors {
         ConditionSensors(
-            mode: simulatesConditions ? .simulated : .system, dataDirectory: stateDirectory, moments: moments,
+            mode: simulatesConditions ? .simulated : .system, dataDirectory: stateDirectory, lowData: lowData,
+            moments: moments,
             onProblem: { log.append(.warning, $0) })
     }
 

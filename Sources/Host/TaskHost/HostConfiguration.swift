@@ -23,6 +23,8 @@ public struct HostConfiguration: Sendable {
     /// Whether the conditions are invented, instead of measured: external power, an idle device and a nominal
     /// temperature.
     public var simulatesConditions: Bool
+    /// Which networks are in low-data mode.
+    public var lowData = LowDataMode.never
     /// How the host kills all processes of a launch; `nil` selects the strongest method that the machine
     /// offers.
     public var groupKill: GroupKill?

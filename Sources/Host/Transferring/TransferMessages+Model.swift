@@ -23,7 +23,8 @@ extension TransferEndedMessage {
     var attemptEnd: TransferAttemptEnd {
         TransferAttemptEnd(
             end, completed: completed.bounded, failure: failure,
-            retryAfter: retryAfterSeconds.map { .seconds(Int64(min($0, 1 << 40))) })
+            retryAfter: retryAfterSeconds.map { .seconds(Int64(min($0, 1 << 40))) },
+            metrics: metrics.flatMap(TransferMetrics.init))
     }
 
     private var failure: TransferFailure? {

@@ -242,6 +242,25 @@ static int append_dictionary(sd_bus_message *message, const char *const *argumen
     return code < 0 ? code : sd.message_close_container(message);
 }
 
+/* Appends one argument of the type that its letter names; see lx_bus_request. */
+static int append_argument(sd_bus_message *message, char type, const char *text) {
+    if (type == 'u') {
+        uint32_t number = (uint32_t)strtoul(text, NULL, 10);
+        return sd.message_append_basic(message, 'u', &number);
+    }
+    if (type == 'i') {
+        int32_t number = (int32_t)strtol(text, NULL, 10);
+        return sd.message_append_basic(message, 'i', &number);
+    }
+    if (type == 'E')
+        return append_dictionary(message, NULL, 0);
+    if (type == 'S') {
+        int code = sd.message_open_container(message, 'a', "s");
+        return code < 0 ? code : sd.message_close_container(message);
+    }
+    return sd.message_append_basic(message, 's', text);
+}
+
 int lx_bus_request(lx_bus *bus, const char *service, const char *path, const char *interface,
                    const char *member, const char *types, const char *const *arguments, int count,
                    uint64_t reply) {
@@ -250,14 +269,8 @@ int lx_bus_request(lx_bus *bus, const char *service, const char *path, const cha
     if (code >= 0 && types[0] == 'D') {
         code = append_dictionary(message, arguments, count);
     } else {
-        for (int i = 0; code >= 0 && i < count; i++) {
-            if (types[i] == 'u') {
-                uint32_t number = (uint32_t)strtoul(arguments[i], NULL, 10);
-                code = sd.message_append_basic(message, 'u', &number);
-            } else {
-                code = sd.message_append_basic(message, 's', arguments[i]);
-            }
-        }
+        for (int i = 0; code >= 0 && i < count; i++)
+            code = append_argument(message, types[i], arguments[i]);
     }
     return send_call(bus, message, code, reply);
 }

@@ -33,6 +33,33 @@ public enum BusArguments: Sendable {
     case texts([String])
     /// One dictionary from strings to variants with strings.
     case dictionary([String: String])
+    /// Values of several types.
+    case values([Value])
+
+    /// One of several arguments.
+    public enum Value: Sendable {
+        /// A string.
+        case text(String)
+        /// A number of 32 bits without a sign.
+        case number(UInt32)
+        /// A number of 32 bits with a sign.
+        case signed(Int32)
+        /// An empty array of strings.
+        case noTexts
+        /// An empty dictionary from strings to variants.
+        case noEntries
+
+        /// The letter for `lx_bus_request`, and the text that goes with it.
+        var argument: (letter: String, text: String) {
+            switch self {
+            case .text(let text): ("s", text)
+            case .number(let number): ("u", "\(number)")
+            case .signed(let number): ("i", "\(number)")
+            case .noTexts: ("S", "")
+            case .noEntries: ("E", "")
+            }
+        }
+    }
 }
 
 /// A name on a message bus, with a thread of its own that receives calls and makes them.
@@ -61,7 +88,7 @@ public final class BusService: Sendable {
     ) throws(SystemCallError) {
         let event = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "bus") { lx_eventfd() })
         wake = event.release()
-        BlockingThread.start(named: "bgtask-pushes") { [self] in
+        BlockingThread.start(named: "bgtask-bus") { [self] in
             let loop = BusServiceLoop(address: address, name: name, namespace: namespace, servant: servant)
             loop.run(wake: wake) {
                 work.withLock { work in

@@ -116,6 +116,10 @@ final class BusServiceLoop {
                 service, object, member, "D",
                 entries.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] },
                 reply)
+        case .values(let values):
+            let arguments = values.map(\.argument)
+            request(
+                service, object, member, arguments.map(\.letter).joined(), arguments.map(\.text), reply)
         }
     }
 

@@ -26,10 +26,13 @@ public struct HandlerConditions: Equatable, Sendable {
     public var shouldDefer: Bool
     /// Whether tasks may use a GPU; false if unknown.
     public var hasGPU: Bool
+    /// The network; `nil` if unknown.
+    public var network: NetworkCondition?
 
     public init(
         isLowPowerMode: Bool, thermal: ThermalCondition, power: Power, batteryPercent: Int?,
-        refresh: RefreshPermission, shouldDefer: Bool, hasGPU: Bool = false
+        refresh: RefreshPermission, shouldDefer: Bool, hasGPU: Bool = false,
+        network: NetworkCondition? = nil
     ) {
         self.isLowPowerMode = isLowPowerMode
         self.thermal = thermal
@@ -38,6 +41,7 @@ public struct HandlerConditions: Equatable, Sendable {
         self.refresh = refresh
         self.shouldDefer = shouldDefer
         self.hasGPU = hasGPU
+        self.network = network
     }
 
     /// Selects from a snapshot the conditions that handlers can read.
@@ -53,6 +57,6 @@ public struct HandlerConditions: Equatable, Sendable {
             isLowPowerMode: conditions.lowPowerMode.value ?? false,
             thermal: conditions.thermal.value ?? .nominal, power: power,
             batteryPercent: supply?.batteryPercent, refresh: refresh, shouldDefer: shouldDefer,
-            hasGPU: conditions.gpu.value ?? false)
+            hasGPU: conditions.gpu.value ?? false, network: conditions.network.value)
     }
 }

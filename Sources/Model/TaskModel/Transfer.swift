@@ -59,6 +59,9 @@ public struct Transfer: Equatable, Sendable {
     /// Whether the bytes of a download that did not succeed are kept, so that another can continue it; `nil`
     /// means no.
     public var keepsPart: Bool?
+    /// What the newest request cost; `nil` if it is not known, and for transfers without a session, because
+    /// only delegates ask for it.
+    public var metrics: TransferMetrics?
 
     /// Creates a transfer that waits.
     public init(id: TransferID, request: TransferRequest, submittedAt: WallTime) {

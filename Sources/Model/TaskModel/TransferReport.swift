@@ -26,15 +26,19 @@ public struct TransferAttemptEnd: Equatable, Sendable {
     public var failure: TransferFailure?
     /// How long the server wants to be left alone; `nil` if it said nothing.
     public var retryAfter: Duration?
+    /// What the newest request cost; `nil` if none was measured.
+    public var metrics: TransferMetrics?
 
     /// Creates an end.
     public init(
-        _ kind: Kind, completed: Int64? = nil, failure: TransferFailure? = nil, retryAfter: Duration? = nil
+        _ kind: Kind, completed: Int64? = nil, failure: TransferFailure? = nil, retryAfter: Duration? = nil,
+        metrics: TransferMetrics? = nil
     ) {
         self.kind = kind
         self.completed = completed
         self.failure = failure
         self.retryAfter = retryAfter
+        self.metrics = metrics
     }
 }
 

@@ -143,6 +143,9 @@ public struct TransferRequest: Equatable, Sendable {
                 "Give a shorter one"
             )
         }
+        if let file, file.utf8.contains(0) {
+            return ("the path of the file contains a zero byte", "Leave it out: no file has such a name")
+        }
         if let file, !file.hasPrefix("/") { return ("'\(file)' is not an absolute path", "Begin it with /") }
         if stallLimit <= .zero || resourceLimit <= .zero {
             return ("a limit of time is not positive", "Give a longer time")

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How often a server may answer a request for the rest with other bytes before the attempt ends. */
@@ -277,11 +278,51 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
         curl_easy_setopt(transfer->handle, CURLOPT_CUSTOMREQUEST, transfer->method);
     curl_easy_setopt(transfer->handle, CURLOPT_HTTPHEADER, headers);
     transfer->last_byte = now_milliseconds();
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    transfer->began = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    transfer->metrics[0] = '\0';
     CURLMcode code = curl_multi_add_handle(multi, transfer->handle);
     transfer->is_added = code == CURLM_OK;
     if (!transfer->is_added)
         transfer_fail(transfer, END_FAULTY, "libcurl refused the request: %s", curl_multi_strerror(code));
     return transfer->is_added;
+}
+
+static int64_t number_of(CURL *handle, CURLINFO what) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(handle, what, &value) == CURLE_OK && value > 0 ? (int64_t)value : 0;
+}
+
+static long count_of(CURL *handle, CURLINFO what) {
+    long value = 0;
+    return curl_easy_getinfo(handle, what, &value) == CURLE_OK && value > 0 ? value : 0;
+}
+
+static const char *address_of(CURL *handle, CURLINFO what) {
+    char *text = NULL;
+    bool is_known = curl_easy_getinfo(handle, what, &text) == CURLE_OK && text != NULL && text[0] != '\0' &&
+                    strlen(text) <= 64 && strchr(text, ' ') == NULL;
+    return is_known ? text : "-";
+}
+
+void fetch_measure(struct transfer *transfer) {
+    CURL *handle = transfer->handle;
+    static const long versions[] = {
+        [CURL_HTTP_VERSION_1_0] = 10, [CURL_HTTP_VERSION_1_1] = 11, [CURL_HTTP_VERSION_2_0] = 20};
+    long version = count_of(handle, CURLINFO_HTTP_VERSION);
+    long known = version < (long)(sizeof(versions) / sizeof(versions[0])) ? versions[version] : 30;
+    snprintf(transfer->metrics, sizeof(transfer->metrics),
+             "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
+             " %ld %ld %d %ld %ld %s %ld %s %ld",
+             transfer->began, number_of(handle, CURLINFO_NAMELOOKUP_TIME_T),
+             number_of(handle, CURLINFO_CONNECT_TIME_T), number_of(handle, CURLINFO_APPCONNECT_TIME_T),
+             number_of(handle, CURLINFO_PRETRANSFER_TIME_T), number_of(handle, CURLINFO_STARTTRANSFER_TIME_T),
+             number_of(handle, CURLINFO_TOTAL_TIME_T), count_of(handle, CURLINFO_REDIRECT_COUNT), known,
+             count_of(handle, CURLINFO_NUM_CONNECTS) == 0, count_of(handle, CURLINFO_HEADER_SIZE),
+             count_of(handle, CURLINFO_REQUEST_SIZE), address_of(handle, CURLINFO_PRIMARY_IP),
+             count_of(handle, CURLINFO_PRIMARY_PORT), address_of(handle, CURLINFO_LOCAL_IP),
+             count_of(handle, CURLINFO_LOCAL_PORT));
 }
 
 void fetch_stop(CURLM *multi, struct transfer *transfer) {

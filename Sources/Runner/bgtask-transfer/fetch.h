@@ -9,6 +9,8 @@
 
 /** Prepares an attempt and adds it to the multi handle. On failure, returns false; the transfer says why. */
 bool fetch_begin(CURLM *multi, struct transfer *transfer);
+/** Measures what the request that has just ended cost. */
+void fetch_measure(struct transfer *transfer);
 /** Takes the transfer from the multi handle, if it belongs to it. */
 void fetch_stop(CURLM *multi, struct transfer *transfer);
 /** Whether the transfer waits in libcurl's queue for a connection. */

@@ -125,6 +125,7 @@ static void take_ends(void) {
         // A response that only leads to another request is not the transfer's.
         bool must_report =
             !transfer->has_reported_response && transfer->response.is_complete && !transfer->must_restart;
+        fetch_measure(transfer);
         fetch_stop(multi, transfer);
         bool is_whole = fetch_ended(transfer, code);
         if (must_report) {

@@ -26,7 +26,7 @@ static const struct message_rule rules[] = {
     {TRANSFER_PROGRESS, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), U64_REQUIRED(4), U64_REQUIRED(5),
                          U64_REQUIRED(6)}},
     {TRANSFER_ENDED, {U64_REQUIRED(1), U64_REQUIRED(2), U64_REQUIRED(3), U64_REQUIRED(4), U64_REQUIRED(5),
-                      U64(6), U64(7), TEXT(8, 1024), U64(9), U64_REQUIRED(10)}},
+                      U64(6), U64(7), TEXT(8, 1024), U64(9), U64_REQUIRED(10), TEXT(11, 320)}},
     {TRANSFER_ALIVE, {{0}}},
     {TRANSFER_FAILED, {TEXT_REQUIRED(1, 1024)}},
 };
@@ -114,6 +114,8 @@ void report_ended(struct outbox *outbox, const struct transfer *transfer) {
     if (transfer->response.retry_after >= 0)
         frame_add_number(&writer, 9, (uint64_t)transfer->response.retry_after);
     frame_add_number(&writer, 10, cpu_microseconds());
+    if (transfer->metrics[0] != '\0')
+        frame_add_text(&writer, 11, transfer->metrics, sizeof(transfer->metrics));
     send_report(outbox);
 }
 

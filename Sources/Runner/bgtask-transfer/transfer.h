@@ -89,6 +89,8 @@ struct transfer {
     char message[CURL_ERROR_SIZE + 128];
     char error[CURL_ERROR_SIZE]; /**< libcurl writes its own sentence here. */
     CURLcode code;
+    int64_t began;     /**< When the newest request began, in ms since 1970. */
+    char metrics[320]; /**< What the newest request cost, as report_ended sends it; empty if unknown. */
 };
 
 /** Frees a transfer that is in no list, and closes its files. */

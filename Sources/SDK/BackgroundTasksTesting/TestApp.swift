@@ -165,15 +165,41 @@ public final class TestApp: Sendable {
     ///   - shouldDefer: Whether activities should stop early; `nil` keeps the old value.
     ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` contains the GPU; `nil`
     ///     keeps the old value.
+    ///   - network: What `NWPathMonitor` reports; `nil` keeps the old value.
     public func setConditions(
         lowPowerMode: Bool? = nil, thermalState: ProcessInfo.ThermalState? = nil, shouldDefer: Bool? = nil,
-        offersGPU: Bool? = nil
+        offersGPU: Bool? = nil, network: NetworkState? = nil
     ) {
         host.changeConditions { conditions in
             if let lowPowerMode { conditions.isLowPower = lowPowerMode }
             if let thermalState { conditions.thermal = thermalState.rawValue }
             if let shouldDefer { conditions.shouldDefer = shouldDefer }
             if let offersGPU { conditions.hasGPU = offersGPU }
+            if let network { conditions.network = network.condition }
+        }
+    }
+
+    /// The network of the machine.
+    public enum NetworkState: Sendable {
+        /// There is none.
+        case none
+        /// One in low-data mode.
+        case constrained
+        /// One for whose data the user pays.
+        case metered
+        /// One without costs.
+        case unmetered
+        /// The host does not know it, as at the start of a test.
+        case unknown
+
+        var condition: MachineConditions.Network {
+            switch self {
+            case .none: .none
+            case .constrained: .constrained
+            case .metered: .metered
+            case .unmetered: .unmetered
+            case .unknown: .unknown
+            }
         }
     }
 

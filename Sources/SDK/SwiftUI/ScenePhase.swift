@@ -23,15 +23,35 @@ public struct EnvironmentValues: Sendable {
 @MainActor @preconcurrency
 @propertyWrapper
 public struct Environment<Value> {
-    private let keyPath: KeyPath<EnvironmentValues, Value>
+    /// `nil` for an object, which only content could read.
+    private let keyPath: KeyPath<EnvironmentValues, Value>?
 
     /// Selects the value.
     ///
     /// - Parameter keyPath: The property of ``EnvironmentValues``.
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
 
+    /// Selects an object that `environment(_:)` passes on; for content, which is never evaluated.
+    ///
+    /// - Parameter objectType: The type of the object; not used.
+    public init(_ objectType: Value.Type) where Value: AnyObject & Observable { keyPath = nil }
+
     /// The current value.
-    public var wrappedValue: Value { EnvironmentValues.current[keyPath: keyPath] }
+    public var wrappedValue: Value {
+        guard let keyPath else { neverAsked() }
+        return EnvironmentValues.current[keyPath: keyPath]
+    }
+}
+
+/// An object that `environmentObject(_:)` passes on; for content, which is never evaluated.
+@MainActor @preconcurrency
+@propertyWrapper
+public struct EnvironmentObject<Object: ObservableObject> {
+    /// Makes the wrapper.
+    public init() {}
+
+    /// Never asked for.
+    public var wrappedValue: Object { neverAsked() }
 }
 
 extension Scene {

@@ -5,7 +5,7 @@ import Synchronization
 /// The notifications of the app, for a user who reads them with `bgtask logs --subsystem UserNotifications`.
 ///
 /// A launch in the background has no screen and no session bus, so a notification is a line of the host's
-/// log. You can use the center from any thread.
+/// log. The host of a user also shows it on the desktop. You can use the center from any thread.
 open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     // Unchecked: the only variable state is behind a mutex.
 

@@ -26,7 +26,9 @@ public struct Logger: Sendable {
     /// Writes a message with the level notice, for changes that a user may want to know about.
     public func log(_ message: OSLogMessage) { log.write(.notice, message.text) }
     /// Writes a message with the given level.
-    public func log(level: OSLogType, _ message: OSLogMessage) { log.write(level.level, message.text) }
+    public func log(level: OSLogType, _ message: OSLogMessage) {
+        log.write(level.level, as: level, message.text)
+    }
     /// Writes a message with the level debug, for the smallest details.
     public func trace(_ message: OSLogMessage) { log.write(.debug, message.text) }
     /// Writes a message with the level debug, for developers.
@@ -40,9 +42,9 @@ public struct Logger: Sendable {
     /// Writes a message with the level error, for problems that a person must fix.
     public func error(_ message: OSLogMessage) { log.write(.error, message.text) }
     /// Writes a message with the level error, for problems that a person must fix immediately.
-    public func critical(_ message: OSLogMessage) { log.write(.error, message.text) }
+    public func critical(_ message: OSLogMessage) { log.write(.error, as: .fault, message.text) }
     /// Writes a message with the level error, for bugs in the program.
-    public func fault(_ message: OSLogMessage) { log.write(.error, message.text) }
+    public func fault(_ message: OSLogMessage) { log.write(.error, as: .fault, message.text) }
 }
 
 /// A destination of log messages: a subsystem and a category.
@@ -100,8 +102,18 @@ open class OSLog: NSObject, @unchecked Sendable {
     /// Whether signposts are written; `false` only for ``disabled``.
     open var signpostsEnabled: Bool { !isDisabled }
 
-    func write(_ level: LogLevel, _ text: String) {
+    /// Keeps a message, and sends it to the host.
+    ///
+    /// - Parameters:
+    ///   - level: The level in the host's log.
+    ///   - type: Apple's type of the message, if more than one has this level.
+    ///   - text: The message, without private values.
+    func write(_ level: LogLevel, as type: OSLogType? = nil, _ text: String) {
         guard !isDisabled else { return }
+        LogMemory.shared.add(
+            LogMemory.Entry(
+                date: App.shared.host.now, type: type ?? OSLogType(level), subsystem: subsystem ?? "",
+                category: category ?? "", text: text, thread: UInt64(pthread_self())))
         App.shared.host.log(level, subsystem: subsystem, category: category, text)
     }
 }

@@ -20,6 +20,17 @@ public struct OSLogType: RawRepresentable, Hashable, Sendable {
     /// A bug in the program.
     public static let fault = Self(17)
 
+    /// Apple's type for a level of the host's log.
+    init(_ level: LogLevel) {
+        self =
+            switch level {
+            case .debug: .debug
+            case .info: .info
+            case .notice: .default
+            case .warning, .error: .error
+            }
+    }
+
     /// The corresponding level of the host's log.
     var level: LogLevel {
         switch self {

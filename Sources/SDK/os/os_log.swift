@@ -13,7 +13,7 @@ public func os_log(_ message: OSLogMessage) { OSLog.default.write(.notice, messa
 ///   - log: The log, which has the subsystem and category.
 ///   - message: The message.
 public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMessage) {
-    log.write(type.level, message.text)
+    log.write(type.level, as: type, message.text)
 }
 
 /// Writes a message with a format string like that of `printf`, with privacy options such as `%{public}@`.
@@ -29,7 +29,7 @@ public func os_log(
     _ message: StaticString, dso: UnsafeRawPointer? = nil, log: OSLog = .default, type: OSLogType = .default,
     _ arguments: Any...
 ) {
-    log.write(type.level, PrivacyFormat.text(message.description, arguments))
+    log.write(type.level, as: type, PrivacyFormat.text(message.description, arguments))
 }
 
 /// Writes a message with a format string like that of `printf`; the level comes first.
@@ -45,7 +45,7 @@ public func os_log(
     _ type: OSLogType, dso: UnsafeRawPointer? = nil, log: OSLog = .default, _ message: StaticString,
     _ arguments: Any...
 ) {
-    log.write(type.level, PrivacyFormat.text(message.description, arguments))
+    log.write(type.level, as: type, PrivacyFormat.text(message.description, arguments))
 }
 
 /// Format strings like those of `printf`, with privacy options.

@@ -133,6 +133,8 @@ public struct ClientConditionsMessage: Codable, Equatable, Sendable {
     @Explicit public var batteryPercent: Int?
     /// Whether tasks may use a GPU.
     public var gpu: Bool
+    /// The network: `none`, `constrained`, `metered` or `unmetered`; `null` if unknown.
+    @Explicit public var network: NetworkCondition?
 
     init(_ conditions: HandlerConditions) {
         lowPowerMode = conditions.isLowPowerMode
@@ -140,6 +142,7 @@ public struct ClientConditionsMessage: Codable, Equatable, Sendable {
         power = "\(conditions.power)"
         batteryPercent = conditions.batteryPercent
         gpu = conditions.hasGPU
+        network = conditions.network
     }
 }
 

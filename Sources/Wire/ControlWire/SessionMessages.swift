@@ -184,6 +184,8 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
     public var resumable: Bool
     /// Whether the host waits for the delegate's decision about the beginning.
     public var asks: Bool
+    /// What the newest request cost; `nil` if it is not known.
+    public var metrics: SessionMetrics?
 
     /// The greatest length of the response's header lines in an answer, in bytes; with them, an answer fits
     /// into a frame even if each needs escapes.
@@ -221,5 +223,56 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
         file = request.direction == .download && transfer.outcome == .succeeded ? request.handover : nil
         resumable = transfer.keepsPart == true
         self.asks = asks
+        metrics = transfer.metrics.map(SessionMetrics.init)
+    }
+}
+
+/// What a request of a transfer cost; times are seconds from its beginning.
+public struct SessionMetrics: Codable, Equatable, Sendable {
+    /// When the request began.
+    public var begin: Timestamp
+    /// Until the server's address was known.
+    public var nameLookup: Double
+    /// Until the connection was there.
+    public var connect: Double
+    /// Until TLS was agreed on; 0 without TLS.
+    public var secureConnect: Double
+    /// Until the request could be sent.
+    public var request: Double
+    /// Until the first byte of the response.
+    public var firstByte: Double
+    /// Until the end.
+    public var total: Double
+    /// How many redirects came before.
+    public var redirects: Int
+    /// The version of HTTP, times 10; 0 if there was no response.
+    public var version: Int
+    /// Whether the connection was that of an earlier request.
+    public var isReused: Bool
+    /// The bytes of the response's header lines.
+    public var responseHeaderBytes: Int64
+    /// The bytes of the request's header lines.
+    public var requestHeaderBytes: Int64
+    /// The server's address and port; empty and 0 if there was no connection.
+    public var remoteAddress: String
+    public var remotePort: Int
+    /// This machine's address and port; empty and 0 if there was no connection.
+    public var localAddress: String
+    public var localPort: Int
+
+    init(_ metrics: TransferMetrics) {
+        func seconds(_ time: Duration) -> Double { time / .seconds(1) }
+        begin = Timestamp(metrics.begin)
+        nameLookup = seconds(metrics.nameLookup)
+        connect = seconds(metrics.connect)
+        secureConnect = seconds(metrics.secureConnect)
+        request = seconds(metrics.request)
+        firstByte = seconds(metrics.firstByte)
+        total = seconds(metrics.total)
+        (redirects, version, isReused) = (metrics.redirects, metrics.version, metrics.isReused)
+        responseHeaderBytes = metrics.responseHeaderBytes
+        requestHeaderBytes = metrics.requestHeaderBytes
+        (remoteAddress, remotePort) = (metrics.remoteAddress, metrics.remotePort)
+        (localAddress, localPort) = (metrics.localAddress, metrics.localPort)
     }
 }

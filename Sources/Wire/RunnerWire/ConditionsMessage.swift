@@ -5,7 +5,7 @@ public struct ConditionsMessage: WireMessage {
     public static let kind: UInt8 = 0x13
     public static let table = FieldTable(
         .required(1, .flag), .required(2, .u64), .required(3, .u64), .optional(4, .u64), .required(5, .u64),
-        .optional(6, .flag), .optional(7, .flag))
+        .optional(6, .flag), .optional(7, .flag), .optional(8, .u64))
     /// The conditions that the task receives.
     public var conditions: HandlerConditions
 
@@ -14,17 +14,24 @@ public struct ConditionsMessage: WireMessage {
     private static let thermals: [ThermalCondition] = [.nominal, .fair, .serious, .critical]
     private static let powers: [HandlerConditions.Power] = [.unknown, .battery, .charging, .external]
     private static let refreshes: [RefreshPermission] = [.restricted, .denied, .available]
+    /// The numbers of networks; 0 is unknown.
+    private static let networks: [UInt64: NetworkCondition] = [
+        1: .none, 2: .constrained, 3: .metered, 4: .unmetered,
+    ]
 
     public init(_ values: FieldValues) throws(WireError) {
         let battery: UInt64? = values[4]
         if let battery, battery > 100 { throw WireError(.range, "a battery is \(battery) % full") }
+        let network: UInt64? = values[8]
+        if let network, network > 4 { throw WireError(.range, "\(network) is not a network") }
         conditions = HandlerConditions(
             isLowPowerMode: values[1],
             thermal: try Self.word(Self.thermals, values[2], "thermal state"),
             power: try Self.word(Self.powers, values[3], "kind of power"),
             batteryPercent: battery.map(Int.init),
             refresh: try Self.word(Self.refreshes, values[5], "refresh status"),
-            shouldDefer: values[6], hasGPU: values[7])
+            shouldDefer: values[6], hasGPU: values[7],
+            network: network.flatMap { Self.networks[$0] })
     }
 
     private static func word<Word>(_ words: [Word], _ number: UInt64, _ what: String) throws(WireError)
@@ -42,6 +49,7 @@ public struct ConditionsMessage: WireMessage {
         fields.write(5, Self.number(of: conditions.refresh, in: Self.refreshes))
         fields.write(6, ifTrue: conditions.shouldDefer)
         fields.write(7, ifTrue: conditions.hasGPU)
+        fields.write(8, Self.networks.first { $0.value == conditions.network }?.key)
     }
 
     private static func number<Word: Equatable>(of word: Word, in words: [Word]) -> UInt64 {

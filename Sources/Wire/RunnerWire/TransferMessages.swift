@@ -200,7 +200,7 @@ public struct TransferEndedMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .required(3, .u64), .required(4, .u64), .required(5, .u64),
         .optional(6, .u64), .optional(7, .u64), .optional(8, .text, limit: 1024), .optional(9, .u64),
-        .required(10, .u64))
+        .required(10, .u64), .optional(11, .text, limit: 320))
     /// The number of the transfer.
     public var transfer: UInt64
     /// How it ended.
@@ -221,10 +221,13 @@ public struct TransferEndedMessage: WireMessage {
     public var retryAfterSeconds: UInt64?
     /// The CPU time of the whole program, in microseconds.
     public var cpuMicroseconds: UInt64
+    /// What the newest request cost, as ``TransferMetrics`` reads it; `nil` if none was measured.
+    public var metrics: String?
 
     public init(
         transfer: UInt64, end: TransferAttemptEnd.Kind, completed: UInt64, received: UInt64, sent: UInt64,
-        status: UInt64?, code: UInt64?, message: String?, retryAfterSeconds: UInt64?, cpuMicroseconds: UInt64
+        status: UInt64?, code: UInt64?, message: String?, retryAfterSeconds: UInt64?, cpuMicroseconds: UInt64,
+        metrics: String? = nil
     ) {
         self.transfer = transfer
         self.end = end
@@ -236,6 +239,7 @@ public struct TransferEndedMessage: WireMessage {
         self.message = message
         self.retryAfterSeconds = retryAfterSeconds
         self.cpuMicroseconds = cpuMicroseconds
+        self.metrics = metrics
     }
 
     public init(_ values: FieldValues) throws(WireError) {
@@ -253,6 +257,7 @@ public struct TransferEndedMessage: WireMessage {
         message = values[8]
         retryAfterSeconds = values[9]
         cpuMicroseconds = values[10]
+        metrics = values[11]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -266,6 +271,7 @@ public struct TransferEndedMessage: WireMessage {
         fields.write(8, message)
         fields.write(9, retryAfterSeconds)
         fields.write(10, cpuMicroseconds)
+        fields.write(11, metrics)
     }
 }
 

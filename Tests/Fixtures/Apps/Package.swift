@@ -11,7 +11,7 @@ let apps = [
     "SubmittingApp", "EndingApp", "ExportApp", "ActivityApp", "HabitsApp", "WindowApp", "ModernStorageApp",
     "CorpusApp", "NotificationsApp",
 ]
-let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog", "UserNotifications"]
+let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog", "UserNotifications", "Network"]
 
 /// A test program already has a `main`, so the app's is renamed to `bgtask_app_main`, which the runner also
 /// looks for.
@@ -42,7 +42,8 @@ let package = Package(
         } + [
             .testTarget(
                 name: "HandlerTests",
-                dependencies: ["RulesApp", .product(name: "BackgroundTasksTesting", package: "SDK")],
+                dependencies: ["RulesApp"]
+                    + ["BackgroundTasksTesting", "Network"].map { .product(name: $0, package: "SDK") },
                 path: "HandlerTests")
         ],
     swiftLanguageModes: [.v5]

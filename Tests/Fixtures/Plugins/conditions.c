@@ -10,9 +10,10 @@
 static sem_t over;
 
 static void print(const char *when, const bgtask_conditions *conditions) {
-    printf("%s: low %d, thermal %d, power %d, battery %d, refresh %d, defer %d, gpu %d\n", when,
-           conditions->low_power_mode, conditions->thermal, conditions->power, conditions->battery,
-           conditions->refresh, conditions->should_defer, conditions->gpu);
+    printf("%s: low %d, thermal %d, power %d, battery %d, refresh %d, defer %d, gpu %d, "
+           "network %d\n",
+           when, conditions->low_power_mode, conditions->thermal, conditions->power, conditions->battery,
+           conditions->refresh, conditions->should_defer, conditions->gpu, conditions->network);
 }
 
 static void changed(bgtask_task *task, const bgtask_conditions *conditions, void *context) {
@@ -31,6 +32,9 @@ static void print_list(const char *name, const char *const *list) {
         printf(" %s", *list);
     printf("\n");
 }
+
+// The new member lies beyond the size of the earlier struct, so an earlier plugin or runner is recognized.
+_Static_assert(offsetof(bgtask_conditions, network) == 40, "the earlier struct has 40 bytes");
 
 static void run(bgtask_task *task, const bgtask_host *host) {
     sem_init(&over, 0, 0);

@@ -32,6 +32,9 @@ import Testing
                     "at first: low power false, thermal nominal, level -1.0, full, refresh available, gpu false"
                 )
             }, "\(app.lines(of: id))")
+        try app.host.wait("it knows the network") {
+            app.lines(of: id).contains { $0.hasSuffix("path: cheap, constrained false") }
+        }
         let set = ["conditions", "set"]
         try self.app(app, id, says: "told: low power true", after: set[0], set[1], "lowPower=on")
         try self.app(app, id, says: "told: low power false", after: set[0], set[1], "lowPower=off")
@@ -41,6 +44,11 @@ import Testing
         try self.app(app, id, says: "told: level 0.55", after: set[0], set[1], "power=battery:55%")
         try self.app(app, id, says: "told: charging", after: set[0], set[1], "power=charging:60%")
         try self.app(app, id, says: "told: level 0.6", after: set[0], set[1], "power=charging:60%")
+        try self.app(
+            app, id, says: "path: expensive, constrained false", after: set[0], set[1], "network=metered")
+        try self.app(
+            app, id, says: "path: expensive, constrained true", after: set[0], set[1], "network=constrained")
+        try self.app(app, id, says: "path: requiresConnection", after: set[0], set[1], "network=unknown")
         let bundle = app.bundle
         try self.app(app, id, says: "told: refresh denied", after: "settings", "refresh", bundle, "deny")
         try self.app(app, id, says: "told: refresh available", after: "settings", "refresh", bundle, "allow")

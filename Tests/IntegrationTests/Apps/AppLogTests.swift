@@ -8,7 +8,7 @@ import Testing
         try AppHost(
             "LogApp",
             tasks: Dictionary(
-                uniqueKeysWithValues: ["levels", "privacy", "formats", "c", "intervals"].map {
+                uniqueKeysWithValues: ["levels", "privacy", "formats", "c", "intervals", "store"].map {
                     ($0, "processing")
                 }))
     }
@@ -44,6 +44,24 @@ import Testing
         #expect(app.host.run("logs", "--subsystem", "org.example.other").output == "")
         let all = app.host.run("logs").output
         #expect(all.contains("without names") && !all.contains("never written"), "\(all)")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a task reads its own messages from a log store, and no others`() throws {
+        let app = try start()
+        #expect(try app.launch("levels").outcome == "succeeded")
+        let ended = try app.launch("store")
+        #expect(ended.outcome == "succeeded", "\(ended)")
+        for line in [
+            "exported: [kept] 5 faulty <private>", "exported: [kept] 4 warned somebody", "later: 0",
+            #"matching: ["of another"]"#,
+        ] {
+            #expect(ended.lines.contains { $0.hasSuffix(line) }, "\(line) in \(ended.lines)")
+        }
+        #expect(ended.lines.filter { $0.contains("exported: ") }.count == 2, "\(ended.lines)")
+        #expect(
+            ended.lines.contains { $0.contains("refused: ") && $0.contains("'bgtask logs'") },
+            "\(ended.lines)")
         #expect(app.host.stop() == 0)
     }
 

@@ -63,4 +63,75 @@ import Testing
         #expect(try notifications(app) == [])
         #expect(app.host.stop() == 0)
     }
+
+    /// A notification service that remembers what it shows.
+    private static let desktop = """
+        import dbus, dbus.service, sys
+        from dbus.mainloop.glib import DBusGMainLoop
+        from gi.repository import GLib
+
+        DBusGMainLoop(set_as_default=True)
+        bus = dbus.bus.BusConnection(sys.argv[1])
+        shown = []
+
+        class Desktop(dbus.service.Object):
+            @dbus.service.method("org.freedesktop.Notifications", in_signature="susssasa{sv}i", out_signature="u")
+            def Notify(self, app, replaces, icon, summary, body, actions, hints, timeout):
+                shown.append("|".join([app, str(int(replaces)), summary, body, str(int(timeout))]))
+                return int(replaces) or len(shown) + 40
+
+            @dbus.service.method("test.Desktop", in_signature="", out_signature="s")
+            def Shown(self):
+                return "\\n".join(shown)
+
+        name = dbus.service.BusName("org.freedesktop.Notifications", bus)
+        Desktop(bus, "/org/freedesktop/Notifications")
+        GLib.MainLoop().run()
+        """
+
+    @Test(.enabled(if: PrivateBus.mockObstacle == nil, "\(PrivateBus.mockObstacle ?? "")"))
+    func `a notification appears on the desktop of the session bus, and a later one replaces it`() throws {
+        let bus = try PrivateBus()
+        try bus.start()
+        let file = bus.directory.appendingPathComponent("desktop.py")
+        try Self.desktop.write(to: file, atomically: true, encoding: .utf8)
+        let desktop = try CompanionProcess(["/usr/bin/python3", file.path, bus.address], output: bus.log)
+        defer { desktop.end() }
+        try waitUntil("the desktop is on the bus") { bus.owner(of: "org.freedesktop.Notifications") != nil }
+        let app = try AppHost(
+            "NotificationsApp", tasks: ["news": "processing"],
+            environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+        #expect(try app.launch("news").outcome == "succeeded")
+        func shown() -> String {
+            bus.call(
+                "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "test.Desktop.Shown"
+            ).output
+        }
+        try app.host.wait("both notifications are shown") {
+            shown().contains(
+                "org.example.notifications.news|41|Feed|Today - 3 new articles, the best of them now|-1")
+        }
+        #expect(
+            shown().contains(
+                "org.example.notifications.news|0|Feed|Today - 1 new articles, the best of them now|-1"))
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test(.enabled(if: PrivateBus.mockObstacle == nil, "\(PrivateBus.mockObstacle ?? "")"))
+    func `a bus without a desktop is reported once, and nothing waits for it`() throws {
+        let bus = try PrivateBus()
+        try bus.start()
+        let app = try AppHost(
+            "NotificationsApp", tasks: ["news": "processing"],
+            environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+        #expect(try app.launch("news").outcome == "succeeded")
+        let complaint = "no desktop shows the notification"
+        try app.host.wait("the host says so") {
+            try String(contentsOf: app.host.logFile, encoding: .utf8).contains(complaint)
+        }
+        #expect(try app.launch("news").outcome == "succeeded")
+        #expect(app.host.stop() == 0)
+        let log = try String(contentsOf: app.host.logFile, encoding: .utf8)
+        #expect(log.components(separatedBy: complaint).count == 2, "\(log)")
+    }
 }

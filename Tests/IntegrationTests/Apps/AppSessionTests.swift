@@ -62,6 +62,9 @@ import Testing
         #expect(launch.outcome == "succeeded", "\(launch) \(app.host.logTail(30))")
         #expect(launch.says("written 700000 of 700000"), "\(launch.lines)")
         #expect(launch.says("saved live") && launch.says("edition completed, status 200"), "\(launch.lines)")
+        #expect(
+            launch.says("metrics: http/1.1 from 127.0.0.1, received 700000, redirects 0, in order true"),
+            "\(launch.lines)")
         #expect(try saved("live") == server.hash("livex", size: 700_000))
         #expect(handedOver.isEmpty)
         #expect(app.host.stop() == 0)

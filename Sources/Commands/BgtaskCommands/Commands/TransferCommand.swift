@@ -140,7 +140,7 @@ struct TransferCommand: HostCommand {
             return try request(line.url, to: name.hasPrefix("/") ? name : directory + name, now: console.now)
         }
         var files: Set<String> = []
-        for file in requests.compactMap(\.file) where !files.insert(file).inserted {
+        for file in requests.compactMap(\.file) where !files.insert(Self.place(of: file)).inserted {
             throw ValidationError("Two addresses have the file \(Printable.text(file)).")
         }
         if requests.isEmpty { throw ValidationError("The input has no address.") }
@@ -148,6 +148,13 @@ struct TransferCommand: HostCommand {
         let ends = wait ? try await client.transferEnds() : nil
         try await SeveralTransfers(client: client, console: console, requests: requests).begin(
             following: ends)
+    }
+
+    /// The one spelling of a path, without links, `.` and `..` in its directory.
+    private static func place(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return file }
+        let directory = file[..<slash].isEmpty ? "/" : String(file[..<slash])
+        return ((try? DirectoryTree.realPath(of: directory)) ?? directory) + file[slash...]
     }
 
     /// The last part of an address's path, if it can be the name of a file.

@@ -45,8 +45,6 @@ enum AppleModules {
         "MetricKit": "Remove it: 'bgtask show' has a report of each launch",
         "MobileCoreServices": behind,
         "NaturalLanguage": behind,
-        "Network":
-            "Set requiresNetworkConnectivity on the request: the host then starts the task while there is a network",
         "ObjectiveC": "Remove it: Linux has no Objective-C",
         "Photos": behind, "PhotosUI": views,
         "PushKit": "Send silent pushes with 'bgtask push'",

@@ -12,7 +12,7 @@ struct BuildCondition {
     private static let onLinux: Set = [
         "BackgroundTasks", "SwiftUI", "UIKit", "os", "OSLog", "Foundation", "FoundationEssentials",
         "FoundationNetworking", "FoundationXML", "Dispatch", "Glibc", "Observation", "Synchronization",
-        "BackgroundTasksTesting", "UserNotifications",
+        "BackgroundTasksTesting", "UserNotifications", "Network",
     ]
     /// Modules that do not exist on Linux.
     private static let notOnLinux = AppleModules.missing.union(["Musl", "WinSDK", "Android"])

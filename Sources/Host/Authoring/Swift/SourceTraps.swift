@@ -128,23 +128,16 @@ struct SourceTraps {
 
     private func word(_ word: String, _ index: Int) -> [ManifestProblem] {
         switch word {
-        case "NWPathMonitor":
+        case "NWConnection", "NWListener", "NWBrowser":
             return missing(
-                index,
-                "Set requiresNetworkConnectivity on the request: the host starts the task while there is a network,"
-                    + " and expires it when the network is lost")
-        case "OSLogStore":
-            return missing(
-                index,
-                "Read the log with 'bgtask logs IDENTIFIER', or keep the entries that the app shows in a file of"
-                    + " its own")
-        case "didFinishCollecting" where hasBackgroundSession:
+                index, "Use URLSession or the package swift-nio: the module Network has only NWPathMonitor")
+        case "usesInterfaceType" where isFollowed(index, by: "(") && !asksForOther(after: index):
             return [
                 problem(
                     index,
-                    "the host delivers no metrics of a background session's tasks, because Foundation on Linux has "
-                        + "no way to make them",
-                    "Measure in the other methods of the delegate; 'bgtask show T5' has the bytes and attempts",
+                    "'usesInterfaceType' is true for '.other' only, because the host does not know "
+                        + "what a network is made of",
+                    "Ask isExpensive instead of '.cellular', and '!isExpensive' instead of '.wifi'",
                     severity: .warning)
             ]
         case "UNLocationNotificationTrigger", "UNNotificationServiceExtension":
@@ -242,6 +235,11 @@ struct SourceTraps {
 
     private func isFollowed(_ index: Int, by sign: Character) -> Bool {
         index + 1 < tokens.count && tokens[index + 1].isSign(sign)
+    }
+
+    /// Whether the only argument of a call is `.other`.
+    private func asksForOther(after index: Int) -> Bool {
+        index + 3 < tokens.count && tokens[index + 2].isSign(".") && tokens[index + 3].word == "other"
     }
 
     /// The label of a call's first argument.

@@ -29,6 +29,7 @@ extension Transfer {
     mutating func end(_ attempt: TransferAttemptEnd, progressed: Bool, at now: WallTime) -> Step {
         if let completed = attempt.completed, request.direction == .download { self.completed = completed }
         failure = attempt.failure
+        if request.session != nil, let measured = attempt.metrics { metrics = measured }
         switch attempt.kind {
         case .finished:
             // If the file could not be put into its place the last time, the waits go on doubling.

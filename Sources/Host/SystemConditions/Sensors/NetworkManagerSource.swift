@@ -3,9 +3,9 @@ import TaskModel
 
 /// The network's state and cost, from NetworkManager.
 ///
-/// NetworkManager has no low-data setting, so this source never reports `constrained`. A connection that the
-/// user marked as metered is `metered`. The numbers are those of the D-Bus types NMState, NMConnectivityState
-/// and NMMetered.
+/// NetworkManager has no low-data setting, so a setting of the host makes `constrained` of what it knows. A
+/// connection that the user marked as metered is `metered`. The numbers are those of the D-Bus types NMState,
+/// NMConnectivityState and NMMetered.
 struct NetworkManagerSource: BusSource {
     static let manager = BusObject(
         path: "/org/freedesktop/NetworkManager", interface: "org.freedesktop.NetworkManager")
@@ -14,6 +14,9 @@ struct NetworkManagerSource: BusSource {
     let name = "NetworkManager"
     let service = "org.freedesktop.NetworkManager"
     let objects = [NetworkManagerSource.manager]
+    let lowData: LowDataMode
+
+    init(lowData: LowDataMode = .never) { self.lowData = lowData }
 
     func answer(_ properties: [BusObject: [String: BusValue]], at now: Moment) -> SensorAnswer {
         guard let manager = properties[Self.manager], let state = manager["State"]?.integer else {
@@ -34,9 +37,10 @@ struct NetworkManagerSource: BusSource {
         }
         switch manager["Metered"]?.integer {
         // Metered, or probably metered.
-        case 1, 3: return .value(.network(.metered))
+        case let metered? where metered == 1 || metered == 3:
+            return .value(.network(lowData.condition(of: .metered, isGuess: metered == 3)))
         // Not metered, probably not metered, or unknown, which is usual for a cable.
-        case 0, 2, 4: return .value(.network(.unmetered))
+        case 0, 2, 4: return .value(.network(lowData.condition(of: .unmetered, isGuess: false)))
         default: return .failed
         }
     }

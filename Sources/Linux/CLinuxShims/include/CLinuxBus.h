@@ -40,7 +40,8 @@ int lx_bus_call(lx_bus *bus, const char *service, const char *path, const char *
                 const char *const *arguments, int count, uint64_t reply);
 
 /** Calls a method of a service, which the bus starts if it does not run. `types` is a letter for each
- *  argument: s for a string, u for a number in decimal; or only D for one dictionary from strings to variants
+ *  argument: s for a string, u and i for a number in decimal without and with a sign, S for an empty array of
+ *  strings, E for an empty dictionary; or only D for one dictionary from strings to variants
  *  with strings, whose keys and values are the arguments in turn. */
 int lx_bus_request(lx_bus *bus, const char *service, const char *path, const char *interface,
                    const char *member, const char *types, const char *const *arguments, int count,

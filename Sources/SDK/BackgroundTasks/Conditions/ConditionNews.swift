@@ -6,9 +6,12 @@ package final class ConditionNews: Sendable {
     /// The only instance in the process.
     package static let shared = ConditionNews()
 
+    package typealias Follower = @Sendable (_ old: MachineConditions, _ new: MachineConditions) -> Void
+
     private struct State {
         var last = MachineConditions()
-        var followers: [@Sendable (_ old: MachineConditions, _ new: MachineConditions) -> Void] = []
+        var followers: [(number: Int, follow: Follower)] = []
+        var lastNumber = 0
     }
 
     private let state = Mutex(State())
@@ -21,14 +24,24 @@ package final class ConditionNews: Sendable {
 
     /// Calls `follower` with the old and the new conditions after every change, on a thread of the host
     /// connection.
-    package func add(_ follower: @escaping @Sendable (MachineConditions, MachineConditions) -> Void) {
-        state.withLock { $0.followers.append(follower) }
+    ///
+    /// - Returns: A number for ``remove(_:)``.
+    @discardableResult
+    package func add(_ follower: @escaping Follower) -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.followers.append((state.lastNumber, follower))
+            return state.lastNumber
+        }
     }
+
+    /// Calls a follower no more.
+    package func remove(_ number: Int) { state.withLock { $0.followers.removeAll { $0.number == number } } }
 
     private func post(_ new: MachineConditions) {
         let (old, followers) = state.withLock { state in
             defer { state.last = new }
-            return (state.last, state.followers)
+            return (state.last, state.followers.map(\.follow))
         }
         let center = NotificationCenter.default
         if old.isLowPower != new.isLowPower {

@@ -268,6 +268,15 @@ package struct MachineConditions: Equatable, Sendable {
         case available = 2
     }
 
+    /// The network and its cost; the numbers are those of `bgtask.h`.
+    package enum Network: Int, Sendable {
+        case unknown = 0
+        case none = 1
+        case constrained = 2
+        case metered = 3
+        case unmetered = 4
+    }
+
     package var isLowPower = false
     /// From 0 (nominal) to 3 (critical).
     package var thermal = 0
@@ -279,6 +288,7 @@ package struct MachineConditions: Equatable, Sendable {
     package var shouldDefer = false
     /// Whether continued tasks may request the GPU.
     package var hasGPU = false
+    package var network = Network.unknown
 
     package init() {}
 }

@@ -286,6 +286,7 @@ extension MachineConditions {
         refresh = Refresh(rawValue: Int(conditions.refresh.rawValue)) ?? .available
         shouldDefer = conditions.should_defer != 0
         hasGPU = conditions.gpu != 0
+        network = Network(rawValue: Int(conditions.network.rawValue)) ?? .unknown
     }
 }
 

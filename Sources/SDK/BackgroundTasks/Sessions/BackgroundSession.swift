@@ -241,6 +241,7 @@
                     let data = ResumeData(transfer: news.transfer, task.originalRequest).data
                     more[NSURLSessionDownloadTaskResumeData] = data
                 }
+                tellMetrics(news, task, session)
                 return loader.fail(
                     news.errorCode, news.failure?.message ?? "the transfer was cancelled", more)
             }
@@ -252,7 +253,26 @@
                     session, downloadTask: download, didFinishDownloadingTo: file)
                 try? FileManager.default.removeItem(at: file)
             }
+            tellMetrics(news, task, session)
             loader.client?.urlProtocolDidFinishLoading(loader)
+        }
+
+        private func tellMetrics(
+            _ news: SessionMessages.Transfer, _ task: URLSessionTask, _ session: URLSession
+        ) {
+            guard let facts = news.metrics, let request = task.originalRequest,
+                let begin = ControlMessages.date(of: news.submittedAt),
+                let delegate = delegate as? any URLSessionTaskDelegate
+            else { return }
+            let end = news.endedAt.flatMap(ControlMessages.date(of:)) ?? App.shared.host.now
+            let transaction = URLSessionTaskTransactionMetrics(
+                request, news.response, facts, sent: news.isUpload ? news.completed : 0,
+                received: news.isUpload ? 0 : news.completed)
+            delegate.urlSession(
+                session, task: task,
+                didFinishCollecting: URLSessionTaskMetrics(
+                    transaction, DateInterval(start: begin, end: max(begin, end)), redirects: facts.redirects)
+            )
         }
 
         private func askDelegate(_ record: Record, _ session: URLSession) {

@@ -32,6 +32,10 @@
             completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
         )
 
+        /// Called before the end of a task with what it cost, if the host has measured it.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
+
         /// Called when a task waits for a network; not called by background sessions.
         func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
     }
@@ -42,6 +46,11 @@
             _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
             completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
         ) { completionHandler(.continueLoading, nil) }
+
+        /// Does nothing.
+        public func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {}
 
         /// Does nothing.
         public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {}

@@ -64,8 +64,30 @@
             var file: String?
             var resumable: Bool
             var asks: Bool
+            /// Older hosts do not send this key.
+            var metrics: Metrics?
 
             var hasEnded: Bool { state == "ended" }
+        }
+
+        /// What the newest request of a transfer cost; times are seconds from its beginning.
+        struct Metrics: Decodable, Sendable {
+            var begin: String
+            var nameLookup: Double
+            var connect: Double
+            var secureConnect: Double
+            var request: Double
+            var firstByte: Double
+            var total: Double
+            var redirects: Int
+            var version: Int
+            var isReused: Bool
+            var responseHeaderBytes: Int64
+            var requestHeaderBytes: Int64
+            var remoteAddress: String
+            var remotePort: Int
+            var localAddress: String
+            var localPort: Int
         }
 
         struct Failure: Decodable, Sendable {

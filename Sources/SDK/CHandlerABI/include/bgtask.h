@@ -153,6 +153,15 @@ typedef enum bgtask_refresh {
     BGTASK_REFRESH_AVAILABLE = 2
 } bgtask_refresh;
 
+/** The machine's network, and what it costs. Since 1. */
+typedef enum bgtask_network {
+    BGTASK_NETWORK_UNKNOWN = 0,
+    BGTASK_NETWORK_NONE = 1,        /**< There is no default route. */
+    BGTASK_NETWORK_CONSTRAINED = 2, /**< The user switched on low-data mode. */
+    BGTASK_NETWORK_METERED = 3,     /**< The user pays for the data. */
+    BGTASK_NETWORK_UNMETERED = 4
+} bgtask_network;
+
 /** The conditions of the machine that handlers can read. Since 1. */
 typedef struct bgtask_conditions {
     size_t struct_size;     /**< sizeof(bgtask_conditions); the plugin sets it
@@ -166,6 +175,12 @@ typedef struct bgtask_conditions {
                              *   time. The launch expires if it does not stop. Since 1. */
     int32_t gpu; /**< 1 if continued tasks can request a GPU, else 0. Early runners lack this member: test
                   *   a struct from the runner with BGTASK_HAS. Since 1. */
+    /** 0. It makes the size grow with the next member, so that BGTASK_HAS can see it. Since 1. */
+    int32_t reserved;
+    /** The network; of the whole machine, also if the task may not use it. Early runners lack this member:
+     *  test it with BGTASK_HAS. Since 1. */
+    bgtask_network network;
+    int32_t reserved_end; /**< 0, for the same reason. Since 1. */
 } bgtask_conditions;
 
 /** The host's request that the launch end; it is made once. Since 1. */

@@ -7,7 +7,7 @@ import UserNotificationsUI
 
 @UIApplicationMain
 class AppDelegate: UIResponder, UIApplicationDelegate {
-    let monitor = NWPathMonitor()
+    let connection = NWConnection(host: "example.org", port: 80, using: .tcp)
     var window: UIWindow?
     lazy var controller = UIHostingController(rootView: ContentView())
 
@@ -15,5 +15,6 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
         NotificationCenter.default.publisher(for: .NSProcessInfoPowerStateDidChange).sink { _ in }
         _ = UNTimeIntervalNotificationTrigger(timeInterval: 60, repeats: true)
         autoreleasepool { work() }
+        if NWPathMonitor().currentPath.usesInterfaceType(.wifi) { work() }
     }
 }

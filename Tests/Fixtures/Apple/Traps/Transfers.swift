@@ -11,10 +11,6 @@ final class Transfers: NSObject, URLSessionDownloadDelegate {
         session.downloadTask(with: url).resume()
         let parser = XMLParser(contentsOf: url)
         session.dataTaskPublisher(for: url).sink {}
-        let store = try OSLogStore(scope: .currentProcessIdentifier)
+        session.invalidateAndCancel()
     }
-
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {}
 }

@@ -1,4 +1,5 @@
 import BackgroundTasks
+import Network
 import UIKit
 
 // Follows the machine's conditions while its task runs. It calls UIApplicationMain, as apps did before @main.
@@ -25,7 +26,17 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
         return true
     }
 
+    let monitor = NWPathMonitor()
+
     func watch(_ task: BGTask) {
+        monitor.pathUpdateHandler = { path in
+            guard path.status == .satisfied else {
+                print("path: \(path.status)")
+                return
+            }
+            print("path: \(path.isExpensive ? "expensive" : "cheap"), constrained \(path.isConstrained)")
+        }
+        monitor.start(queue: DispatchQueue.global(qos: .background))
         task.expirationHandler = { task.setTaskCompleted(success: true) }
         let process = ProcessInfo.processInfo, device = UIDevice.current
         tell(.NSProcessInfoPowerStateDidChange, of: process) { "low power \(process.isLowPowerModeEnabled)" }

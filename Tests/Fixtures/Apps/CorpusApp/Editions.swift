@@ -118,6 +118,21 @@ extension Editions: URLSessionDownloadDelegate {
         completionHandler(.useNewRequest, newRequest)
     }
 
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        for transaction in metrics.transactionMetrics {
+            guard let begin = transaction.fetchStartDate, let first = transaction.responseStartDate,
+                let end = transaction.responseEndDate
+            else { continue }
+            print(
+                "metrics: \(transaction.networkProtocolName ?? "none") from \(transaction.remoteAddress ?? "none"), "
+                    + "received \(transaction.countOfResponseBodyBytesReceived), "
+                    + "redirects \(metrics.redirectCount), "
+                    + "in order \(begin <= first && first <= end && metrics.taskInterval.duration >= 0)")
+        }
+    }
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: Error?) {
         if let error {
             let resumes = (error as NSError).userInfo[NSURLSessionDownloadTaskResumeData] != nil

@@ -7,7 +7,7 @@ struct LogPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
         let parts = [
             ("levels", writeLevels), ("privacy", writePrivacy), ("formats", writeFormats), ("c", writeC),
-            ("intervals", writeIntervals),
+            ("intervals", writeIntervals), ("store", readStore),
         ]
         for (name, write) in parts {
             scheduler.register(forTaskWithIdentifier: "org.example.log.\(name)", using: nil) { task in
@@ -103,4 +103,39 @@ private func writeIntervals() {
     os_signpost(.event, log: log, name: "retry", "attempt %d of %{public}@", 2, "photos")
     os_signpost(.end, log: log, name: "upload", signpostID: point, "%d bytes", 512)
     OSSignposter(logger: Logger(subsystem: "org.example.log", category: "of a logger")).emitEvent("here")
+}
+
+/// Exports the messages of one subsystem, as apps do for a report to their authors.
+private func exportedEntries() throws -> [String] {
+    let store = try OSLogStore(scope: .currentProcessIdentifier)
+    let position = store.position(timeIntervalSinceLatestBoot: 1)
+    return
+        try store
+        .getEntries(at: position)
+        .compactMap { $0 as? OSLogEntryLog }
+        .filter { $0.subsystem == "org.example.log" }
+        .map { "[\($0.category)] \($0.level.rawValue) \($0.composedMessage)" }
+}
+
+private func readStore() {
+    let logger = Logger(subsystem: "org.example.log", category: "kept")
+    let name = "somebody"
+    logger.fault("faulty \(name)")
+    logger.warning("warned \(name, privacy: .public)")
+    Logger(subsystem: "org.example.other", category: "kept").notice("of another")
+    do {
+        for line in try exportedEntries() { print("exported: \(line)") }
+        let store = try OSLogStore(scope: .currentProcessIdentifier)
+        let end = store.position(date: Date())
+        let later = try store.getEntries(
+            at: end, matching: NSPredicate(format: "subsystem == %@", "org.example.log"))
+        print("later: \(Array(later).count)")
+        let some = try store.getEntries(
+            with: .reverse,
+            matching: NSPredicate(format: "category = 'kept' AND composedMessage CONTAINS[c] %@", "OF"))
+        print("matching: \(some.map(\.composedMessage))")
+        _ = try OSLogStore(scope: .system)
+    } catch {
+        print("refused: \(error.localizedDescription)")
+    }
 }

@@ -80,7 +80,9 @@ struct StorageApp: App {
 
     var body: some Scene {
         WindowGroup {
-            Text("Never shown")
+            ContentView()
+                .environmentObject(model)
+                .environment(feed)
         }
         .onChange(of: phase) {
             model.launches += 1

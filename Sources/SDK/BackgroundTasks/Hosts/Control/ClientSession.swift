@@ -86,6 +86,8 @@ final class ClientSession: Sendable {
         var batteryPercent: Int?
         /// Older hosts do not send this key.
         var gpu: Bool?
+        /// Older hosts do not send this key.
+        var network: String?
     }
 
     private func take(_ event: EventStreamDecoder.Event) {
@@ -107,6 +109,7 @@ final class ClientSession: Sendable {
             new.battery = told.batteryPercent
             new.power = MachineConditions.powerWords[told.power] ?? .unknown
             new.hasGPU = told.gpu ?? false
+            new.network = told.network.flatMap { MachineConditions.networkWords[$0] } ?? .unknown
             conditions(new)
         default: break
         }

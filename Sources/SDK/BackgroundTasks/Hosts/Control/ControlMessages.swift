@@ -113,6 +113,7 @@ extension MachineConditions {
             switch row.key {
             case "lowPower": isLowPower = row.value == "on"
             case "gpu": hasGPU = row.value == "on"
+            case "network": network = Self.networkWords[row.value] ?? .unknown
             case "thermal": thermal = Self.thermalWords.firstIndex(of: row.value) ?? 0
             case "power":
                 let words = row.value.split(separator: ":")
@@ -128,5 +129,9 @@ extension MachineConditions {
     /// The names of the kinds of power in the control API.
     static let powerWords: [String: Power] = [
         "battery": .battery, "charging": .charging, "external": .external,
+    ]
+    /// The names of the kinds of network in the control API.
+    static let networkWords: [String: Network] = [
+        "none": .none, "constrained": .constrained, "metered": .metered, "unmetered": .unmetered,
     ]
 }

@@ -1,0 +1,60 @@
+import BackgroundTasks
+import BackgroundTasksTesting
+import Dispatch
+import Network
+import Testing
+
+/// `NWPathMonitor` in the kit `BackgroundTasksTesting`.
+@Suite(.timeLimit(.minutes(1))) struct NetworkTests {
+    @Test func `a monitor tells the path at its start and after each change, until it is cancelled`()
+        async throws
+    {
+        try await withTestApp(permitting: [:]) { app in
+            app.finishLaunching {}
+            let monitor = NWPathMonitor()
+            #expect(monitor.currentPath.status == .requiresConnection)
+            app.setConditions(network: .unmetered)
+            #expect(monitor.currentPath.status == .satisfied && !monitor.currentPath.isExpensive)
+            let (paths, told) = AsyncStream.makeStream(of: NWPath.self)
+            monitor.pathUpdateHandler = { told.yield($0) }
+            let queue = DispatchQueue(label: "paths")
+            monitor.start(queue: queue)
+            var news = paths.makeAsyncIterator()
+            #expect(await news.next()?.debugDescription == "satisfied")
+            app.setConditions(network: .constrained)
+            #expect(await news.next()?.debugDescription == "satisfied, expensive, constrained")
+            // Not a change of the network.
+            app.setConditions(lowPowerMode: true)
+            app.setConditions(network: NetworkState.none)
+            #expect(await news.next()?.status == .unsatisfied)
+            monitor.cancel()
+            app.setConditions(network: .unmetered)
+            queue.sync {}
+            told.finish()
+            #expect(await news.next() == nil)
+        }
+    }
+
+    @Test func `a loop over a monitor hears of a metered network`() async throws {
+        try await withTestApp(permitting: [:]) { app in
+            app.finishLaunching {}
+            app.setConditions(network: .unmetered)
+            for await path in NWPathMonitor() {
+                if path.isExpensive { break }
+                app.setConditions(network: .metered)
+            }
+        }
+    }
+
+    @Test func `a monitor of wi-fi finds none, because the host does not know what a network is made of`()
+        async throws
+    {
+        try await withTestApp(permitting: [:]) { app in
+            app.setConditions(network: .unmetered)
+            #expect(NWPathMonitor(requiredInterfaceType: .wifi).currentPath.status == .unsatisfied)
+            #expect(NWPathMonitor().currentPath.usesInterfaceType(.other))
+        }
+    }
+
+    private typealias NetworkState = TestApp.NetworkState
+}
