@@ -85,7 +85,8 @@ public enum TransferRequestsMessage: Decodable {
     }
 
     public init(from decoder: any Decoder) throws {
-        // An object comes first: the decoder that finds the valid keys gives every container that it is asked for.
+        // An object comes first: the decoder that finds the valid keys gives every container that it is asked
+        // for.
         guard (try? decoder.container(keyedBy: AnyKey.self)) == nil else {
             self = .one(try TransferRequestMessage(from: decoder))
             return
