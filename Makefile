@@ -93,8 +93,8 @@ bench:
 	@.ci/packages build bench
 	swift build -c release --static-swift-stdlib --product bgtaskd
 	swift build -c release --static-swift-stdlib --product bgtask
-	swift build -c release --static-swift-stdlib --product bgtask-runner
-	swift build -c release --static-swift-stdlib --product bgtask-transfer
+	swift build -c release --product bgtask-runner
+	swift build -c release --product bgtask-transfer
 	swift build -c release --package-path Benchmarks --product BenchmarkSwift
 	swift build -c release --package-path Benchmarks/whole-host/App
 	Benchmarks/whole-host/bench --bin "$$(swift build -c release --static-swift-stdlib --show-bin-path)" \
@@ -121,8 +121,8 @@ install:
 	@.ci/packages build
 	swift build -c release --static-swift-stdlib --product bgtaskd
 	swift build -c release --static-swift-stdlib --product bgtask
-	swift build -c release --static-swift-stdlib --product bgtask-runner
-	swift build -c release --static-swift-stdlib --product bgtask-transfer
+	swift build -c release --product bgtask-runner
+	swift build -c release --product bgtask-transfer
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/share/bgtask'
 	.ci/manual '$(DESTDIR)$(PREFIX)/share' "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 	cd "$$(swift build -c release --static-swift-stdlib --show-bin-path)" && \

@@ -137,6 +137,25 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a launch that has completed keeps its outcome when its stopped launcher is killed`()
+        async throws
+    {
+        // Its process stays for longer than it may, so the host has ordered a kill before the launcher dies.
+        let harness = try await LaunchHarness(answerTime: .seconds(6))
+        let order = try harness.order("completes-and-stays")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        Foundation.kill(try Self.parent(of: task), SIGSTOP)
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .succeeded)
+        #expect(harness.sight(order.id).end?.message == "done")
+        #expect(harness.deaths == 1)
+        #expect(!Self.isAlive(task))
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        await harness.end()
+    }
+
     /// Row 5 of the faults of isolation: nothing but a kernel's notice tells the host of the stop.
     @Test func `a launcher that is stopped while no order waits is replaced`() async throws {
         let harness = try await LaunchHarness(answerTime: .seconds(1))

@@ -90,6 +90,13 @@ import Testing
             what: "launcher died after completion", events: up + [yes, .launcherDied(message: "x")],
             outcome: .succeeded, reason: nil),
         Row(
+            what: "launcher died when the host had killed what a completed task left",
+            events: up + [yes, .tidyingEnded, .launcherDied(message: "x")], outcome: .succeeded, reason: nil),
+        Row(
+            what: "launcher died while the host killed the launch",
+            events: up + [lease, .graceEnded, .launcherDied(message: "x")], outcome: .lost,
+            reason: .launcherDied),
+        Row(
             what: "cancelled before it started", events: [.expire(.cancelledByUser)], outcome: .cancelled,
             reason: .cancelledByUser),
         Row(

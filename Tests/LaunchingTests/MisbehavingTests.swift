@@ -178,6 +178,16 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a file without a name counts as storage while a task has it open`() async throws {
+        let harness = try await LaunchHarness(storageInterval: .milliseconds(50))
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.lease = Lease(duration: .seconds(60), gracePeriod: .seconds(5))
+        limits.storage = .mebibytes(2)
+        let sight = try await harness.run(try harness.order("eats-unlinked", limits: limits))
+        #expect(sight.end?.reason == .storageLimit, "\(String(describing: sight.end))")
+        await harness.end()
+    }
+
     @Test(.enabled(if: isInMemory("/dev/shm"), "needs a file system in memory"))
     func `temporary files in memory that nothing counts have the memory limit of the launch`() async throws {
         let harness = try await LaunchHarness(

@@ -123,6 +123,25 @@ import Testing
         await harness.end()
     }
 
+    @Test(.enabled(if: getuid() == 0, "only root is exempt from the limits of the kernel"))
+    func `where the host counts, constructors with too many threads end their launch`() async throws {
+        let harness = try await LaunchHarness(groupKill: .cgroup, processLimit: 50)
+        let group = ControlGroup(
+            path: harness.launcher.isolation.layers.first { $0.name == "cgroup v2" }?.finding ?? "")
+        guard !group.delegatedControllers.contains("pids") else {
+            print("skipped: the kernel limits the processes of each group")
+            return await harness.end()
+        }
+        var order = try harness.order("stays")
+        order.handler.libraryPath = try PluginCompiler.compile("constructor_threads", into: harness.folder)
+        order.handler.libraryHash = "constructor_threads"
+        let end = try await harness.run(order).end
+        #expect(end?.reason == .loadFailed)
+        #expect(end?.message?.contains("processes and threads; the limit is 50") == true, "\(end as Any)")
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        await harness.end()
+    }
+
     /// An attempt that only one layer refuses.
     struct Hold: CustomTestStringConvertible, Sendable {
         var layer: SandboxLayer

@@ -51,6 +51,22 @@ import Testing
         await harness.end()
     }
 
+    @Test(
+        .enabled(if: !hasMemoryController && getuid() == 0, "only root sees what mappings keep"),
+        arguments: [GroupKill.cgroup, .pidNamespace])
+    func `shared memory that no process has mapped at present counts, too`(groupKill: GroupKill) async throws
+    {
+        let harness = try await LaunchHarness(groupKill: groupKill, storageInterval: .milliseconds(50))
+        var limits = try harness.order("hides").declaration.limits
+        limits.memory = .mebibytes(100)
+        var order = try order("hides", harness, limits)
+        order.handler.manifest.sandbox.subprocesses = true
+        let sight = try await harness.run(order)
+        #expect(sight.end?.reason == .memoryLimit, "\(String(describing: sight.end))")
+        #expect(sight.end?.message?.contains("of shared memory") == true)
+        await harness.end()
+    }
+
     /// Whether the tests' own cgroup can give the memory controller to launches.
     private static let hasMemoryController: Bool = {
         guard case .success(let own) = ControlGroup.own() else { return false }

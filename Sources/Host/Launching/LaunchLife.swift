@@ -101,6 +101,8 @@ struct LaunchLife: Equatable, Sendable {
     private var verdict: LaunchEnd?
     /// The fault that the task reported before it ended itself.
     private var fault: LaunchFault?
+    /// Whether the verdict is the task's own.
+    private var hasCompleted = false
     private var isUnkillable = false
     private var hasTriesLeft = true
     private let grace: Duration
@@ -210,6 +212,7 @@ struct LaunchLife: Equatable, Sendable {
             // unsuccessfully.
             verdict?.neverListened = isUnstarted && isDeaf && wasReady
             stage = .completed
+            hasCompleted = true
             return [.awaitExit]
         case .fault(let said):
             fault = fault ?? said
@@ -267,7 +270,8 @@ struct LaunchLife: Equatable, Sendable {
             isUnkillable = true
             return []
         case .launcherDied(let message):
-            if stage == .completed, let verdict { return end(verdict) }
+            // What the task has reported is known without the launcher, also when it left processes behind.
+            if hasCompleted, let verdict { return end(verdict) }
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
         case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .expire,
             .graceEnded,

@@ -54,7 +54,26 @@ extension LauncherCore {
         }
     }
 
+    /// Reads what the tasks sent before they were killed, which may be *done*, and then reports them.
     private func swept(_ running: [RunningLaunch], _ message: String) {
+        loop.assertInEventLoop()
+        for launch in running { openOutput(launch) }
+        readToEnd(running, until: moments.now().monotonic + Self.readTime) { [self] in
+            reportSwept(running, message)
+        }
+    }
+
+    /// Waits until the pipes of launches whose processes were killed have been read, but not for a process
+    /// outside the launch that has a copy of a pipe.
+    private func readToEnd(
+        _ running: [RunningLaunch], until end: Duration, _ then: @escaping @Sendable () -> Void
+    ) {
+        let isRead = running.allSatisfy { $0.openPipes == 0 || $0.life.stage == .ended }
+        guard !isRead, !isAbandoned, moments.now().monotonic < end else { return then() }
+        _ = after(.milliseconds(1)) { [self] in readToEnd(running, until: end, then) }
+    }
+
+    private func reportSwept(_ running: [RunningLaunch], _ message: String) {
         groups?.forgetAll()
         for launch in running.sorted(by: { $0.number < $1.number }) {
             launch.group = nil
@@ -132,6 +151,9 @@ extension LauncherCore {
     /// How long the launcher has for a kill before the host does it: our choice, a hundred times what it
     /// needs.
     private static let killTime = Duration.seconds(1)
+
+    /// How long the host reads the pipes of processes that were killed, which takes microseconds.
+    private static let readTime = Duration.seconds(1)
 
     /// How long the host waits for the processes of a launcher that has died.
     private static let sweepTime = Duration.seconds(5)

@@ -65,24 +65,6 @@ extension LauncherCore {
         }
     }
 
-    /// Whether neither a controller nor a resource limit bounds the processes of a launch, so that the host
-    /// counts them: a host of root whose bundles have no users.
-    private func countsProcesses(of launch: RunningLaunch) -> Bool {
-        !groupsLimitProcesses && limitOfProcesses(for: launch.order.place.user) == nil
-    }
-
-    /// Kills a launch with more processes and threads than a launch may have.
-    ///
-    /// - Returns: Whether the launch ends.
-    private func endIfTooMany(_ launch: RunningLaunch) -> Bool {
-        let (count, limit) = (launch.threadCount, min(Int(clamping: processLimit), GroupPool.processLimit))
-        guard count > limit else { return false }
-        handle(
-            .violation(finding: "it had \(count) processes and threads; the limit is \(limit)", code: nil),
-            launch)
-        return true
-    }
-
     /// Ends a launch with a process that has moved itself to another cgroup, where its CPU time is not
     /// counted and a kill of the group does not reach it.
     ///

@@ -14,12 +14,20 @@ extension LauncherCore {
 
     /// Counts now, and then after each ``storageInterval``, until the launch ends.
     func watchStorage(of launch: RunningLaunch) {
-        guard launch.life.stage == .running, let (directories, limit) = whatIsCounted(for: launch) else {
-            return
-        }
+        let counted = whatIsCounted(for: launch)
+        let countsShared = countsSharedMemory(of: launch)
+        guard launch.life.stage == .running, counted != nil || countsShared else { return }
+        let processes = launch.processes
         Self.counting.async { [self] in
-            let size = DirectoryTree.size(of: directories, most: Self.mostEntries)
-            loop.execute { [self] in counted(size, limit, launch) }
+            let unlinked = UnlinkedFiles(of: processes)
+            let shared = countsShared ? unlinked.sharedMemoryBytes : 0
+            guard let (directories, limit) = counted else {
+                return loop.execute { [self] in took(shared, nil, launch) }
+            }
+            var size = DirectoryTree.size(of: directories, most: Self.mostEntries)
+            size.bytes += unlinked.bytes(besides: directories)
+            let final = size
+            loop.execute { [self] in took(shared, (final.bytes, final.isComplete, limit), launch) }
         }
     }
 
@@ -35,22 +43,38 @@ extension LauncherCore {
         return ([temporary], limits.memory)
     }
 
-    private func counted(
-        _ size: (bytes: Int64, isComplete: Bool), _ limit: ByteCount, _ launch: RunningLaunch
+    /// Whether a launch can have shared memory that its processes do not show.
+    ///
+    /// It exists as long as something of it is mapped. Only root can see that.
+    private func countsSharedMemory(of launch: RunningLaunch) -> Bool {
+        launch.memoryBefore == nil && launch.order.mayStartProcesses && runsAsRoot
+    }
+
+    private func took(
+        _ shared: Int64, _ size: (bytes: Int64, isComplete: Bool, limit: ByteCount)?, _ launch: RunningLaunch
     ) {
-        launch.storage = size.bytes
         guard launch.life.stage == .running else { return }
-        if size.bytes > limit.bytes {
-            let note =
-                "the directories of its bundle occupy \(ByteCount(bytes: size.bytes)); the limit is \(limit)"
-            return handle(.expire(.storageLimit, note: note), launch)
+        let memory = launch.order.declaration.limits.memory
+        if shared > memory.bytes {
+            let note = "it used \(ByteCount(bytes: shared)) of shared memory; the limit is \(memory)"
+            return handle(.expire(.memoryLimit, note: note), launch)
         }
-        if !size.isComplete {
-            let note =
-                "the directories of its bundle contain more than \(Self.mostEntries) files, or are nested too "
-                + "deeply to be counted; the limit is \(limit)"
-            return handle(.expire(.storageLimit, note: note), launch)
+        if let size {
+            launch.storage = size.bytes
+            if let note = excess(size.bytes, size.isComplete, size.limit) {
+                return handle(.expire(.storageLimit, note: note), launch)
+            }
         }
         launch.storageTimer = after(storageInterval) { [self] in watchStorage(of: launch) }
+    }
+
+    /// Why a launch reached its limit; `nil` if it did not.
+    private func excess(_ bytes: Int64, _ isComplete: Bool, _ limit: ByteCount) -> String? {
+        if bytes > limit.bytes {
+            return "the directories of its bundle occupy \(ByteCount(bytes: bytes)); the limit is \(limit)"
+        }
+        if isComplete { return nil }
+        return "the directories of its bundle contain more than \(Self.mostEntries) files, or are nested too "
+            + "deeply to be counted; the limit is \(limit)"
     }
 }

@@ -3,6 +3,14 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
+/// A template that is being killed while it loads its library.
+struct OverdueTemplate {
+    /// The launches that wait for it.
+    let launches: [RunningLaunch]
+    /// How they end, when it is dead.
+    let event: LaunchLife.Event
+}
+
 /// Starts a template when the first launch needs it, and retires it later.
 extension LauncherCore {
     func prepare(_ launch: RunningLaunch) {
@@ -50,12 +58,18 @@ extension LauncherCore {
         }
         templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in
             templateTimers[id] = nil
-            try? send(KillTemplateMessage(template: id))
-            // The launches fail when the launcher has killed the template. If it does not answer, it is the
-            // launcher that hangs, and they are lost with it, so that they are tried again.
-            overdueTemplates[id] = removeTemplate(id)
-            awaitAnswer(.template(id))
+            killTemplate(id, because: .loadDeadlinePassed)
         }
+    }
+
+    /// Kills a template that is still loading its library; its launches end with the event.
+    ///
+    /// The launches fail when the launcher has killed the template. If it does not answer, it is the launcher
+    /// that hangs, and they are lost with it, so that they are tried again.
+    func killTemplate(_ id: UInt64, because event: LaunchLife.Event) {
+        try? send(KillTemplateMessage(template: id))
+        overdueTemplates[id] = OverdueTemplate(launches: removeTemplate(id), event: event)
+        awaitAnswer(.template(id))
     }
 
     /// The value of RLIMIT_NPROC, which counts the processes of a user in a user namespace.
@@ -96,11 +110,12 @@ extension LauncherCore {
 
     func waiting(_ ids: [LaunchID]) -> [RunningLaunch] { ids.compactMap(find) }
 
-    /// Ends the launches of a template that did not load in time; returns whether it was such a template.
+    /// Ends the launches of a template that was killed while it loaded; returns whether it was such a
+    /// template.
     private func failOverdue(_ id: UInt64) -> Bool {
-        guard let launches = overdueTemplates.removeValue(forKey: id) else { return false }
+        guard let overdue = overdueTemplates.removeValue(forKey: id) else { return false }
         answers.answered(.template(id))
-        for launch in launches { handle(.loadDeadlinePassed, launch) }
+        for launch in overdue.launches { handle(overdue.event, launch) }
         return true
     }
 

@@ -51,12 +51,15 @@ final class LauncherCore: @unchecked Sendable {
     /// The next look at the memory of launches without a memory controller, and at processes that left their
     /// group; `nil` while no running launch needs it.
     var memoryTimer: Scheduled<Void>?
+    /// The next look at the number of the machine's threads; `nil` while no launch needs it.
+    var threadTimer: Scheduled<Void>?
+    var threadGrowth = ThreadGrowth()
     /// The orders to start or kill a process that the launcher has not answered yet, and the timer that looks
     /// at them.
     var answers: AnswerWatch
     var answerTimer: Scheduled<Void>?
-    /// The launches of templates that did not load in time, until the launcher has killed these templates.
-    var overdueTemplates: [UInt64: [RunningLaunch]] = [:]
+    /// Templates that did not load in time or as they may, until the launcher has killed these templates.
+    var overdueTemplates: [UInt64: OverdueTemplate] = [:]
     private var isRetryingSend = false
     /// The number of ended launches whose report is being made.
     var openReports = 0
@@ -118,6 +121,7 @@ final class LauncherCore: @unchecked Sendable {
         launches[launch.number] = launch
         // Without a launcher, the launch waits for the next one, which is being started.
         if link != nil { prepare(launch) }
+        watchThreads()
     }
 
     func expire(_ id: LaunchID, _ reason: Reason) {

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -105,4 +106,9 @@ void lx_release_program_text(void) {
 
 int lx_forbid_inspection(void) {
     return prctl(PR_SET_DUMPABLE, 0);
+}
+
+uint16_t lx_thread_count(void) {
+    struct sysinfo facts;
+    return sysinfo(&facts) == 0 ? facts.procs : 0;
 }

@@ -1,5 +1,5 @@
 /* Asks for memory that the pages of its process would not show, and reports what it got. With the label
- * "shares", it fills shared memory until it is ended. */
+ * "shares", it fills shared memory until it is ended; with "hides", memory that it then has not mapped. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -55,10 +55,31 @@ static void share(bgtask_task *task, const bgtask_host *host) {
         pause();
 }
 
+/* Fills shared memory, and gives back each piece before the next one. */
+static void hide(bgtask_task *task, const bgtask_host *host) {
+    enum { PIECES = 128 };
+    char *memory = map(PIECES * MEBIBYTE, MAP_SHARED | MAP_ANONYMOUS, -1);
+    if (memory == MAP_FAILED) {
+        host->complete(task, 0, "refused");
+        return;
+    }
+    for (int i = 0; i < PIECES; i++) {
+        memset(memory + (size_t)i * MEBIBYTE, 1, MEBIBYTE);
+        madvise(memory + (size_t)i * MEBIBYTE, MEBIBYTE, MADV_DONTNEED);
+    }
+    munmap(memory + MEBIBYTE, (PIECES - 1) * MEBIBYTE);
+    for (;;)
+        pause();
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
     if (strcmp(label, "shares") == 0) {
         share(task, host);
+        return;
+    }
+    if (strcmp(label, "hides") == 0) {
+        hide(task, host);
         return;
     }
     hoard();

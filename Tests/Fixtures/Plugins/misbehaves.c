@@ -310,6 +310,18 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     } else if (strcmp(what, "expires") == 0) {
         host->set_expiration_handler(task, expire_false, NULL);
         hang();
+    } else if (strcmp(what, "completes-and-stays") == 0) {
+        host->complete(task, 1, "done");
+        hang();
+    } else if (strcmp(what, "eats-unlinked") == 0) {
+        host->set_expiration_handler(task, expire_false, NULL);
+        static char block[1 << 20];
+        memset(block, 1, sizeof block);
+        int file = open("eaten", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        unlink("eaten");
+        for (int i = 0; i < 4; i++)
+            write_all(file, block, sizeof block);
+        hang();
     } else if (strcmp(what, "eats-storage") == 0) {
         host->set_expiration_handler(task, expire_false, NULL);
         static char block[1 << 20];

@@ -70,6 +70,24 @@ struct lx_tree_size {
 /** Counts at most `most` entries of a directory tree. Does not follow links or enter other mounts. */
 struct lx_tree_size lx_tree_size(const char *path, int64_t most);
 
+/** A file, by its device and inode. */
+struct lx_file {
+    uint64_t device, inode;
+    int64_t bytes; /**< The allocated bytes. */
+};
+/** Finds regular files without a name that a process has open or, as far as the caller may see it, mapped;
+ * some may occur twice. Returns how many it stored, at most `room`; 0 for a process that has ended. */
+size_t lx_unlinked_files(pid_t process, struct lx_file *files, size_t room);
+
+/** The device of a file; 0 if it does not exist. */
+uint64_t lx_device(const char *path);
+
+/** The device of memory files, shared mappings and segments of System V; 0 if it is not known. */
+uint64_t lx_shared_memory_device(void);
+
+/** The number of all threads of the machine, modulo 65,536; 0 if it is not known. */
+uint16_t lx_thread_count(void);
+
 /** Makes a raw netlink socket, close-on-exec, that receives multicast groups (one bit per group; 0 for
  *  none). */
 int lx_netlink_socket(int protocol, uint32_t groups);

@@ -1,0 +1,59 @@
+import LinuxSystem
+import NIOCore
+import TaskModel
+
+/// Counts the processes and threads of launches where the kernel limits them neither by a controller nor by a
+/// resource limit: under a host of root whose bundles have no users.
+extension LauncherCore {
+    /// Whether the host counts the processes of a launch.
+    func countsProcesses(of launch: RunningLaunch) -> Bool {
+        !groupsLimitProcesses && limitOfProcesses(for: launch.order.place.user) == nil
+    }
+
+    /// Starts to watch the number of the machine's threads, while there is a launch whose processes the host
+    /// counts.
+    func watchThreads() {
+        guard threadTimer == nil, launches.values.contains(where: countsProcesses(of:)) else { return }
+        if threadGrowth.hasGrown(to: MachineThreads.count(), beyond: mostProcesses) { endAllWithTooMany() }
+        threadTimer = after(ThreadGrowth.interval) { [self] in
+            threadTimer = nil
+            watchThreads()
+        }
+    }
+
+    private var mostProcesses: Int { min(Int(clamping: processLimit), GroupPool.processLimit) }
+
+    /// Counts the threads of all launches, and of all templates, whose constructors may start some.
+    private func endAllWithTooMany() {
+        for launch in launches.values where countsProcesses(of: launch) { _ = endIfTooMany(launch) }
+        for (id, group) in templateGroups where templateTimers[id] != nil {
+            let count = group.threadCount
+            guard count > mostProcesses else { continue }
+            try? group.kill()
+            templateTimers.removeValue(forKey: id)?.cancel()
+            let finding =
+                "the constructors of its library started \(count) processes and threads; the limit is "
+                + "\(mostProcesses)"
+            killTemplate(id, because: .templateFailed(finding: finding, status: nil))
+        }
+    }
+
+    /// Kills a launch with more processes and threads than a launch may have.
+    ///
+    /// - Returns: Whether the launch ends.
+    func endIfTooMany(_ launch: RunningLaunch) -> Bool {
+        guard launch.pid != nil, ![.completed, .killing, .ended].contains(launch.life.stage) else {
+            return false
+        }
+        let count = launch.threadCount
+        guard count > mostProcesses else { return false }
+        // At once: the launcher's kill comes after a look at the threads, and until then there are ever more.
+        try? launch.group?.kill()
+        launch.process?.kill()
+        handle(
+            .violation(
+                finding: "it had \(count) processes and threads; the limit is \(mostProcesses)", code: nil),
+            launch)
+        return true
+    }
+}
