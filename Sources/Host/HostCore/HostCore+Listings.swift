@@ -127,7 +127,7 @@ extension HostCore {
 
     /// The events that restore the scheduler's state at the beginning of a new segment of a recording; `nil`
     /// if the scheduler can't provide them now.
-    public var recap: [SchedulerEvent]? { scheduler.recap() }
+    public func recap(at now: WallTime) -> [SchedulerEvent]? { scheduler.recap(at: now) }
 
     /// Returns every policy's answer about starting a task at a time.
     ///
