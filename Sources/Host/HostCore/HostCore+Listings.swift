@@ -47,7 +47,8 @@ extension HostCore {
         let request = judged(request)
         return PendingRequest(
             request: request, verdicts: explain(request, at: now).verdicts,
-            headline: request.headlineOfOther ?? foresight.headline(of: request),
+            headline: request.headlineOfOther
+                ?? requests.refusedStarts.headline(foresight.headline(of: request), of: request.id),
             waited: scheduler.waited(request, at: now))
     }
 
@@ -63,14 +64,16 @@ extension HostCore {
     /// What a request waits for, in one sentence, and what would let it start.
     private func outlook(of request: TaskRequest, at now: Moment) -> Outlook {
         var foresight = Foresight(scheduler, at: now)
-        return foresight.outlook(of: request)
+        return requests.refusedStarts.outlook(foresight.outlook(of: request), of: request.id)
     }
 
     /// Returns every policy's answer about a pending request.
     ///
     /// If the scheduler does not have the request, it judges the request as if it were new.
     func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
-        if let known = scheduler.explain(request.id, at: now) { return known }
+        if let known = scheduler.explain(request.id, at: now) {
+            return requests.refusedStarts.explanation(known)
+        }
         var explanation = scheduler.explain(request, at: now)
         if let wait = request.waitForOther { explanation.verdicts.insert(wait, at: 0) }
         return explanation
@@ -80,7 +83,9 @@ extension HostCore {
         of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
     ) -> PendingSummary {
         guard let wait = request.waitForOther else {
-            return scheduler.summary(of: judged(request), &foresight, at: now)
+            var summary = scheduler.summary(of: judged(request), &foresight, at: now)
+            requests.refusedStarts.apply(to: &summary)
+            return summary
         }
         return PendingSummary(
             request: request, reason: wait, otherReasons: explain(request, at: now).vetoes.count - 1,
@@ -141,7 +146,8 @@ extension HostCore {
         {
             return TaskExplanation(
                 identifier: identifier, kind: request.kind, pending: request.id, running: running,
-                explanation: explanation, forecast: forecast(request, explanation, at: now),
+                explanation: requests.refusedStarts.explanation(explanation),
+                forecast: forecast(request, explanation, at: now),
                 outlook: outlook(of: request, at: now))
         }
         if let request = requests.appended(to: identifier) {
@@ -161,7 +167,8 @@ extension HostCore {
         let explanation = scheduler.explain(request, at: now)
         return TaskExplanation(
             identifier: identifier, kind: declaration.kind, pending: nil, running: running,
-            explanation: explanation, forecast: forecast(request, explanation, at: now),
+            explanation: requests.refusedStarts.explanation(explanation),
+            forecast: forecast(request, explanation, at: now),
             outlook: outlook(of: request, at: now))
     }
 
