@@ -46,7 +46,8 @@ extension HostCore {
     ) -> PendingRequest {
         let request = judged(request)
         return PendingRequest(
-            request: request, verdicts: explain(request, at: now).verdicts,
+            request: request,
+            verdicts: requests.refusedStarts.explanation(explain(request, at: now)).verdicts,
             headline: request.headlineOfOther
                 ?? requests.refusedStarts.headline(foresight.headline(of: request), of: request.id),
             waited: scheduler.waited(request, at: now))
@@ -71,9 +72,7 @@ extension HostCore {
     ///
     /// If the scheduler does not have the request, it judges the request as if it were new.
     func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
-        if let known = scheduler.explain(request.id, at: now) {
-            return requests.refusedStarts.explanation(known)
-        }
+        if let known = scheduler.explain(request.id, at: now) { return known }
         var explanation = scheduler.explain(request, at: now)
         if let wait = request.waitForOther { explanation.verdicts.insert(wait, at: 0) }
         return explanation

@@ -2,7 +2,9 @@ import Calendars
 import ControlWire
 import TaskModel
 
-/// Dates in texts for people: local time, with the short name of its zone. Programs get UTC (`--json`).
+/// Dates in texts for people: local time, with the short name of its zone.
+///
+/// Programs get UTC (`--json`).
 struct LocalTimes {
     /// The zone of the dates.
     let zone: ZoneRules
