@@ -324,9 +324,9 @@ let package = Package(
         tests(
             "ControlTests",
             use: [
-                "BgtaskCommands", "ControlChannel", "ControlClient", "ControlServer", "ControlWire",
-                "LinuxSystem", "LogFiles", "TaskHostTestSupport", "TaskModel", "bgtask", logging,
-                serviceLifecycle,
+                "BgtaskCommands", "Calendars", "ControlChannel", "ControlClient", "ControlServer",
+                "ControlWire", "LinuxSystem", "LogFiles", "TaskHostTestSupport", "TaskModel", "bgtask",
+                logging, serviceLifecycle,
             ] + nio),
         tests(
             "HostCoreTests",

@@ -1,3 +1,4 @@
+import Calendars
 import ControlWire
 import TaskModel
 import Testing
@@ -60,7 +61,7 @@ import Testing
         #expect(
             lines.suffix(3) == [
                 "Attempt 1 failed ('retry' gives up after 3 failures); the next one starts in 10 s at the earliest, at "
-                    + "\(Timestamp(at + .seconds(10)))",
+                    + LocalTimes(zone: .utc).date(Timestamp(at + .seconds(10))),
                 "To follow it: bgtask logs -f --identifier org.example.a", "To give it up: bgtask cancel R17",
             ])
         guard case .putBack = story.end else {

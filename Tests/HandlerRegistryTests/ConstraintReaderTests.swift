@@ -202,7 +202,8 @@ import Testing
         let text = Self.text(keys)
             .replacingOccurrences(of: "modes: [processing]", with: "modes: [processing, fetch]")
             .replacingOccurrences(of: "a.sync\n    kind: processing", with: "a.sync\n    kind: \(kind)")
-        try folder.write("a.yaml", text)
+        // With a network, so that lint does not warn of a requirement without one.
+        try folder.write("a.yaml", text + "\nsandbox: {network: true}\n")
         let problems = ManifestLinter.lint(files: [folder.path + "/a.yaml"], pluginsDirectory: nil)
         #expect(
             problems.map(\.finding) == [finding.map { $0 + ", so the task never starts" }].compactMap(\.self))

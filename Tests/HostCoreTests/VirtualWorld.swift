@@ -356,7 +356,9 @@ struct VirtualWorld {
         let batch = writes
         writes = []
         let error = StoreRefusal.store(
-            StoreError(code: .diskFull, subject: "store", finding: "no space is left", remedy: "Make room"))
+            StoreError(
+                code: .diskFull, subject: "/s/store.sqlite", finding: "no space is left", remedy: "Make room")
+        )
         for (ticket, write) in batch {
             let result = failing || refuses() ? .failure(error) : store.apply(write)
             note { "  commit \(ticket.rawValue): \(result)" }

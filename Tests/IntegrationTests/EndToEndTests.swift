@@ -47,7 +47,7 @@ import Testing
 
     /// Installs the counting plugin, which polls for its expiration. It calls `expiration_descriptor` first,
     /// because a handler that has asked for no kind of expiration gets no grace period.
-    static func install(in host: HostProcess) throws {
+    static func install(in host: HostProcess, manifest: String = manifest) throws {
         let source = counting.replacingOccurrences(
             of: "long position = 0;", with: "long position = 0; host->expiration_descriptor(task);")
         try host.install(source, library: "libcounting.so", manifest: manifest, named: "counting")

@@ -65,7 +65,10 @@ struct RealPowerTests {
             host = try HostProcess()
             host.conditions = "system"
             host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
-            try EndToEndTests.install(in: host)
+            try EndToEndTests.install(
+                in: host,
+                manifest: EndToEndTests.manifest
+                    + "\n  - identifier: com.example.counting.export\n    kind: continuedProcessing\n")
             try host.start()
             host.run("conditions", "set", "power=external", "thermal=nominal", "user=idle", "pressure=none")
         }
@@ -99,8 +102,12 @@ struct RealPowerTests {
         #expect(try host.launches().first?["reason"] as? String == "systemSleep")
         try host.wait("the machine may sleep") { !machine.isHeld }
         #expect(try host.launches().count == 1, "nothing starts before the sleep")
+        let woken = ContinuousClock.now
         try machine.announceSleep(false)
         try host.wait("it goes on") { try host.launches().first?["attempt"] as? Int == 2 }
+        // No back-off of the stop delays it. The limit is generous, because other tests use the machine.
+        let delay = ContinuousClock.now - woken
+        #expect(delay < .seconds(6), "it started \(delay) after the waking")
         #expect(host.stop() == 0)
         machine.logind.end()
     }
@@ -119,6 +126,11 @@ struct RealPowerTests {
         }
         host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
         #expect(host.run("pending").output.contains("to sleep and wake"))
+        let headline = host.run("explain", "com.example.counting.count").output
+        #expect(headline.contains("Waits for the machine to sleep and wake."), "\(headline)")
+        let refused = host.run(
+            "submit", "com.example.counting.export", "--strategy", "fail", "--title", "Album")
+        #expect(refused.status != 0 && refused.errors.contains("sleep"), "\(refused)")
         #expect(try host.launches().isEmpty)
         machine.logind.end()
         try host.wait("it starts without a word of the waking") { try host.launches().count == 1 }

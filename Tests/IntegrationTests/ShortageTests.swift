@@ -67,4 +67,33 @@ import Testing
         try Self.runAll(host)
         #expect(host.stop() == 0)
     }
+
+    @Test func `a host whose store is full says so in place of advice that does not help`() throws {
+        let host = try HostProcess()
+        try EndToEndTests.install(in: host)
+        try host.start()
+        host.run("conditions", "set", "user=active")
+        host.run("submit", "com.example.counting.count")
+        try host.limitFileSizes(to: 1)
+        defer { try? host.limitFileSizes(to: nil) }
+        host.run("conditions", "set", "user=idle")
+        let full = "Waits for free space for the host's store: free some space in the file system of "
+        try host.wait("the store refuses the launch") {
+            host.run("explain", "com.example.counting.count").output.contains(full)
+        }
+        let text = host.run("explain", "com.example.counting.count").output
+        #expect(text.contains("no  Store: ") && !text.contains("bgtask launch"), "\(text)")
+        #expect(host.run("pending").output.contains("Waits for free space for the host's store"))
+        let refused = host.run("launch", "com.example.counting.count")
+        #expect(refused.status != 0 && refused.errors.contains("Free some space"), "\(refused)")
+        #expect(
+            host.run("explain", "com.example.counting.refresh").output.contains("No task can start: the file")
+        )
+        try host.limitFileSizes(to: nil)
+        try host.wait("it starts by itself, as the headline says") {
+            try host.launches().first?["outcome"] as? String == "succeeded"
+        }
+        #expect(!host.run("explain", "com.example.counting.count").output.contains("free some space"))
+        #expect(host.stop() == 0)
+    }
 }

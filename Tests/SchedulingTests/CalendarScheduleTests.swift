@@ -84,6 +84,33 @@ import Testing
         #expect(rig.take().count == 1)
     }
 
+    /// A host that is described by a recap does not start the cancelled date either.
+    @Test func `a recap has the dates that were cancelled`() throws {
+        let rig = SchedulerRig([Self.nightly])
+        let now = try #require(Self.question(rig))
+        Self.answer(rig, after: now, now + .seconds(5000))
+        ScheduleTests.storeAsked(rig)
+        let request = try #require(rig.scheduler.pendingRequest(of: Self.refresh))
+        rig.send(.withdrawn(request.id))
+        #expect(Self.question(rig) == now + .seconds(5000))
+        Self.answer(rig, after: now + .seconds(5000), now + .seconds(91_400))
+        ScheduleTests.storeAsked(rig)
+        let recap = try #require(rig.scheduler.recap(at: rig.now.wall))
+        var copy = Scheduler()
+        for event in recap { _ = copy.handle(event, at: rig.now) }
+        // After another expression, each asks for the first date after the cancelled one.
+        let other = Self.scheduling(.calendar(expression: "03:00", timeZone: "UTC"))
+        var questions: [WallTime] = []
+        for case .findDate(_, _, _, let after) in copy.handle(.handlersChanged([other]), at: rig.now) {
+            questions.append(after)
+        }
+        #expect(questions == [now + .seconds(5000)])
+        // When the date has passed, no schedule needs it any more.
+        rig.advance(.seconds(5001))
+        let later = try #require(rig.scheduler.recap(at: rig.now.wall))
+        #expect(!later.contains { if case .withdrawn = $0 { true } else { false } })
+    }
+
     @Test func `cancelling its request skips that date`() throws {
         let rig = SchedulerRig([Self.nightly])
         let now = try #require(Self.question(rig))

@@ -183,7 +183,7 @@ import Testing
         rig.submit("p1")
         var copy = Scheduler()
         var actions: [SchedulerAction] = []
-        let events = try #require(rig.scheduler.recap())
+        let events = try #require(rig.scheduler.recap(at: rig.now.wall))
         for event in events { actions += copy.handle(event, at: rig.now) }
         #expect(copy.pause(at: rig.now.wall) == pause)
         #expect(actions.allSatisfy { !$0.isLaunch })

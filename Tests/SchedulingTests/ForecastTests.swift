@@ -71,6 +71,21 @@ import Testing
         #expect(forecast.unchanged == nil)
     }
 
+    /// External power comes on one weekday only; `ahead` is how many days after today that weekday is.
+    ///
+    /// The days of other weekdays must not bring it earlier or later.
+    @Test(arguments: 1...6)
+    func `what happens on one weekday is expected on that weekday`(ahead: Int) {
+        for weeks in 2...4 {
+            let (scheduler, request) = Self.waiting()
+            let history = Self.history(days: weeks * 7) { ($0 + ahead) % 7 == 0 ? 2 : nil }
+            let forecast = scheduler.forecast(request, from: history, at: Self.now)
+            let expected = Self.now.wall + Self.day * ahead + .seconds(2 * 3600)
+            let usual = forecast.usual.map { ($0 - Self.now.wall).inSeconds / 86_400 } ?? -1
+            #expect(forecast.usual == expected, "\(weeks) weeks: \(usual) days")
+        }
+    }
+
     @Test func `a course takes over every condition that changes`() {
         let old = Conditions(
             power: .unknown, lowPowerMode: .unknown, network: .unknown, thermal: .unknown, user: .unknown,

@@ -137,7 +137,7 @@ import Testing
 
     @Test func `a recap contains the outlook`() throws {
         let rig = Self.rig(powered: 10..<12, Self.battery)
-        let events = try #require(rig.scheduler.recap())
+        let events = try #require(rig.scheduler.recap(at: rig.now.wall))
         var copy = Scheduler()
         for event in events { _ = copy.handle(event, at: rig.now) }
         #expect(copy.outlook != nil && copy.outlook == rig.scheduler.outlook)

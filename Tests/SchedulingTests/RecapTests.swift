@@ -31,7 +31,7 @@ import Testing
         var recaps: [(index: Int, at: Moment, events: [SchedulerEvent])] = []
         for _ in 0..<600 {
             host.step()
-            if let events = host.scheduler.recap() {
+            if let events = host.scheduler.recap(at: host.moments.now().wall) {
                 recaps.append((host.log.count, host.moments.now(), events))
             }
         }
@@ -55,7 +55,7 @@ import Testing
     @Test func `there is no recap while something is under way`() throws {
         let host = RandomHost(seed: 1)
         while host.launchCount == 0 { host.step() }
-        #expect(host.scheduler.recap() == nil)
-        #expect(Scheduler().recap() == nil)
+        #expect(host.scheduler.recap(at: host.moments.now().wall) == nil)
+        #expect(Scheduler().recap(at: VirtualMoments().now().wall) == nil)
     }
 }

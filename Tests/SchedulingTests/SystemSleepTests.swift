@@ -97,7 +97,9 @@ import Testing
         rig.send(.preparingForSleep(true))
         rig.submit("p1")
         var copy = Scheduler()
-        for event in try #require(rig.scheduler.recap()) { _ = copy.handle(event, at: rig.now) }
+        for event in try #require(rig.scheduler.recap(at: rig.now.wall)) {
+            _ = copy.handle(event, at: rig.now)
+        }
         let launches = copy.handle(.preparingForSleep(false), at: rig.now).filter(\.isLaunch)
         #expect(launches.count == 1)
     }

@@ -147,6 +147,16 @@ import Testing
         #expect(segment.problems.map(\.finding) == ["2 events before this line are missing"])
         #expect(segment.problems.first?.subject == "\(file):3" && segment.entries.count == 3)
 
+        // A line that occurs twice says nothing new, so nothing is missing, wherever the copy is.
+        for copy in [3, 5] {
+            var doubled = lines
+            doubled.insert(lines[2], at: copy)
+            segment = try read(doubled)
+            #expect(segment.entries == (try read(lines)).entries && segment.firstGap == nil)
+            #expect(segment.problems.map(\.finding) == ["the event of this line occurs twice"])
+            #expect(segment.problems.first?.subject == "\(file):\(copy + 1)")
+        }
+
         // A file of which nothing can be read is left out of a log.
         try "garbage\n".write(
             toFile: folder.path + "/events-00000000000001.jsonl", atomically: true, encoding: .utf8)

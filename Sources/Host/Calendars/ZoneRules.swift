@@ -42,6 +42,11 @@ public struct ZoneRules: Equatable, Sendable {
         .seconds(span(at: time.sinceEpoch.components.seconds).offset)
     }
 
+    /// The short name of local time at a time, such as `CET` or `+0545`.
+    public func abbreviation(at time: WallTime) -> String {
+        span(at: time.sinceEpoch.components.seconds).abbreviation
+    }
+
     /// The period that contains a second since the epoch.
     func span(at time: Int64) -> Span {
         if let last = transitions.last, time >= last.at {

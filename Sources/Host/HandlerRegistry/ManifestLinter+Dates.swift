@@ -1,4 +1,5 @@
 import Calendars
+import StrictFiles
 public import TaskModel
 
 /// The next dates of a task with a calendar schedule.
@@ -50,5 +51,22 @@ extension ManifestLinter {
         return ScheduledDates(
             file: file, identifier: task.pattern.description, expression: text, zone: rules.name,
             dates: dates, jitter: task.schedule?.jitter?.spread, texts: dates.map(rules.text))
+    }
+
+    /// Warns of each `at:` whose dates have all passed.
+    static func pastSchedules(
+        in read: ReadManifest, _ file: String, at now: WallTime
+    ) -> [ManifestProblem] {
+        zip(read.manifest.tasks, read.schedulePlaces).compactMap { task, place in
+            guard let found = dates(of: task, in: file, after: now, count: 1), found.dates.isEmpty else {
+                return nil
+            }
+            let events = task.schedule?.hasEvents == true
+            return ManifestProblem(
+                severity: .warning, file: file, line: place?.line, column: place?.column,
+                finding: "at: '\(found.expression)' has no date from now on, so the schedule "
+                    + (events ? "starts the task only after its events" : "never starts the task"),
+                remedy: "Write a date in the future, or one that repeats, such as 02:30 or Mon 09:00")
+        }
     }
 }

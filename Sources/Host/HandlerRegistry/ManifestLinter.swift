@@ -18,12 +18,13 @@ public enum ManifestLinter {
     ///   - search: Where the libraries of calls are searched first; `nil` means the plugins directory.
     ///   - machine: The layers of the sandbox that this machine has. A manifest that counts on another one
     ///     gets a warning. `nil` checks nothing.
+    ///   - now: The present time; `nil` if schedules that have no further dates need no warning.
     ///   - looksUpGrants: Whether to warn of `read` and `write` grants whose files this machine lacks.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
     public static func lint(
         files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
         signatures: SignatureRule = SignatureRule(), calls search: CallSearch? = nil,
-        machine: Set<SandboxLayer>? = nil, looksUpGrants: Bool = false
+        machine: Set<SandboxLayer>? = nil, now: WallTime? = nil, looksUpGrants: Bool = false
     ) -> [ManifestProblem] {
         var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
@@ -46,6 +47,7 @@ public enum ManifestLinter {
             problems += found
             guard let read else { continue }
             entries.append((file, read))
+            if let now { problems += pastSchedules(in: read, file, at: now) }
             if looksUpGrants { problems += GrantedFiles.problems(of: read.manifest.sandbox, file) }
             if let machine {
                 let isolation = IsolationReport(groupKill: .noFork, layers: [], sandbox: machine)

@@ -46,8 +46,10 @@ extension HostCore {
     ) -> PendingRequest {
         let request = judged(request)
         return PendingRequest(
-            request: request, verdicts: explain(request, at: now).verdicts,
-            headline: request.headlineOfOther ?? foresight.headline(of: request),
+            request: request,
+            verdicts: requests.refusedStarts.explanation(explain(request, at: now)).verdicts,
+            headline: request.headlineOfOther
+                ?? requests.refusedStarts.headline(foresight.headline(of: request), of: request.id),
             waited: scheduler.waited(request, at: now))
     }
 
@@ -63,7 +65,7 @@ extension HostCore {
     /// What a request waits for, in one sentence, and what would let it start.
     private func outlook(of request: TaskRequest, at now: Moment) -> Outlook {
         var foresight = Foresight(scheduler, at: now)
-        return foresight.outlook(of: request)
+        return requests.refusedStarts.outlook(foresight.outlook(of: request), of: request.id)
     }
 
     /// Returns every policy's answer about a pending request.
@@ -80,7 +82,9 @@ extension HostCore {
         of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
     ) -> PendingSummary {
         guard let wait = request.waitForOther else {
-            return scheduler.summary(of: judged(request), &foresight, at: now)
+            var summary = scheduler.summary(of: judged(request), &foresight, at: now)
+            requests.refusedStarts.apply(to: &summary)
+            return summary
         }
         return PendingSummary(
             request: request, reason: wait, otherReasons: explain(request, at: now).vetoes.count - 1,
@@ -127,7 +131,7 @@ extension HostCore {
 
     /// The events that restore the scheduler's state at the beginning of a new segment of a recording; `nil`
     /// if the scheduler can't provide them now.
-    public var recap: [SchedulerEvent]? { scheduler.recap() }
+    public func recap(at now: WallTime) -> [SchedulerEvent]? { scheduler.recap(at: now) }
 
     /// Returns every policy's answer about starting a task at a time.
     ///
@@ -141,7 +145,8 @@ extension HostCore {
         {
             return TaskExplanation(
                 identifier: identifier, kind: request.kind, pending: request.id, running: running,
-                explanation: explanation, forecast: forecast(request, explanation, at: now),
+                explanation: requests.refusedStarts.explanation(explanation),
+                forecast: forecast(request, explanation, at: now),
                 outlook: outlook(of: request, at: now))
         }
         if let request = requests.appended(to: identifier) {
@@ -161,7 +166,8 @@ extension HostCore {
         let explanation = scheduler.explain(request, at: now)
         return TaskExplanation(
             identifier: identifier, kind: declaration.kind, pending: nil, running: running,
-            explanation: explanation, forecast: forecast(request, explanation, at: now),
+            explanation: requests.refusedStarts.explanation(explanation),
+            forecast: forecast(request, explanation, at: now),
             outlook: outlook(of: request, at: now))
     }
 

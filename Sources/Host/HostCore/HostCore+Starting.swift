@@ -93,10 +93,13 @@ extension HostCore {
         // If the request was cancelled meanwhile, its start has been removed.
         guard let request = requests.pending[id], let start = requests.endStart(id) else { return }
         switch result {
-        case .success(.begun(let begun)): begin(request, begun, start)
+        case .success(.begun(let begun)):
+            requests.refusedStarts.removeAll()
+            begin(request, begun, start)
         case .success: return
         case .failure(let refusal):
             removeDirectories(of: start)
+            requests.refusedStarts.note(refusal, for: id)
             log(.error, "not launched: \(refusal)", identifier: request.identifier)
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
             failLaunchWaiters(of: id, refusal.asSubmissionError)

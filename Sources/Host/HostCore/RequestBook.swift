@@ -31,6 +31,8 @@ struct RequestBook: Sendable {
     private var appendedDeadlines = StartDeadlines()
     /// The starts that the store has not recorded yet, by request.
     private(set) var starting: [RequestID: Start] = [:]
+    /// The starts that the store could not record.
+    var refusedStarts = RefusedStarts()
     /// The requests with a cancellation that the store has not recorded yet.
     private(set) var withdrawing: Set<RequestID> = []
     /// The host's own cancellations that the store failed to record; the host tries them again.
@@ -231,6 +233,7 @@ struct RequestBook: Sendable {
         if appended[request.identifier] == id { appended[request.identifier] = nil }
         starting[id] = nil
         withdrawing.remove(id)
+        refusedStarts.forget(id)
         if !keepsClient { clients[id] = nil }
         return request
     }

@@ -66,6 +66,8 @@ public struct RecordedSegment: Sendable {
     private var doubtful: (entry: RecordedEntry, place: String)?
     /// The number of the last event; `nil` in format 1.
     private(set) var last: Int64?
+    /// The numbers of all events that were read, as ranges in the order of the lines.
+    private var numbers: [ClosedRange<Int64>] = []
 
     /// The number of launches that began in this segment.
     public var launchCount: Int { entries.count(where: \.isLaunch) }
@@ -150,7 +152,10 @@ public struct RecordedSegment: Sendable {
         }
         try Self.checkNumbers(
             of: line, place, remedy: "The line is left out. Only trust a recording whose origin you know")
-        if let number { noteNumber(number, place) }
+        if let number {
+            guard isNew(number, place) else { return }
+            noteNumber(number, place)
+        }
         let entry = try Self.decode(RecordedEntry.self, line, place)
         if case .progressed(_, _, let changedAt) = entry.event, let changedAt, changedAt > entry.at.monotonic
         {
@@ -201,6 +206,27 @@ public struct RecordedSegment: Sendable {
         guard let number = NumberLimits.excess(in: line) else { return }
         throw RecordingError(
             subject: place, finding: "the line has a number that no host records: \(number)", remedy: remedy)
+    }
+
+    /// Whether a line is the first one with its number.
+    ///
+    /// A further one says nothing new, so nothing is missing without it. It is a problem all the same,
+    /// because no host writes it.
+    private mutating func isNew(_ number: Int64, _ place: String) -> Bool {
+        if let range = numbers.last, range.upperBound == number - 1 {
+            numbers[numbers.count - 1] = range.lowerBound...number
+            return true
+        }
+        // In a file whose lines are in great disorder, the search would take too long.
+        if numbers.count < 1000, numbers.contains(where: { $0.contains(number) }) {
+            problems.append(
+                RecordingError(
+                    subject: place, finding: "the event of this line occurs twice",
+                    remedy: "The line is left out, and nothing is missing"))
+            return false
+        }
+        numbers.append(number...number)
+        return true
     }
 
     /// Notes the number of the next event, and a problem if events are missing before it.

@@ -26,7 +26,7 @@ struct CalendarQuestions: Sendable {
     /// The identifiers whose pending request may have a wrong date.
     private var doubted: Set<TaskIdentifier> = []
     /// The dates of cancelled requests, which must not be used again.
-    private var skippedDates: [TaskIdentifier: WallTime] = [:]
+    private(set) var skippedDates: [TaskIdentifier: WallTime] = [:]
 
     /// Whether all questions are answered.
     var isSettled: Bool { questions.isEmpty }

@@ -4,8 +4,9 @@ import TaskModel
 ///
 /// What is true now holds until the history's next change of the same condition. For example, a machine that
 /// is on battery now stays on battery until the earlier day's next change of its power supply, even if it had
-/// external power at this time of that day. Where the history ends before the course does, the course follows
-/// the same weekdays of the week before.
+/// external power at this time of that day.
+///
+/// Each later day follows an earlier day of its own, mostly of the same weekday; see ``CourseDays``.
 ///
 /// An active user is an exception, because pauses do not come at the same minute every day: the user stays
 /// active for as long as in the earlier day's most similar period of activity, see ``ActivePeriod``.
@@ -15,19 +16,20 @@ struct PossibleCourse {
     /// The rest of the present activity of the user; `nil` when it is over, or if the user is not active.
     private var period: ActivePeriod?
 
-    /// Creates the course of one earlier day; `nil` if the history has no conditions in the 24 hours after
-    /// the present time of day on that day.
+    /// Creates the course of some earlier days; `nil` if the history has no conditions in the 24 hours after
+    /// the present time of day on the first of them.
     ///
     /// - Parameters:
-    ///   - back: How many days ago the earlier day was, at least 1.
+    ///   - days: The earlier days.
     ///   - history: The history of conditions.
     ///   - present: The conditions now.
     ///   - now: The beginning of the course.
     ///   - end: The end of the course.
     init?(
-        _ back: Int, in history: ConditionHistory, present: Conditions, from now: WallTime,
+        _ days: CourseDays, in history: ConditionHistory, present: Conditions, from now: WallTime,
         until end: WallTime
     ) {
+        let back = days.first
         let day = Duration.seconds(86_400)
         let known = history.changes(
             from: now + (.zero - day * back), to: now + (.zero - day * (back - 1)))
@@ -36,13 +38,11 @@ struct PossibleCourse {
         period = ActivePeriod(back, in: history, present: present, at: now)
         var held = present
         var time = now
-        var shift = back
-        while time < end, day * shift <= ConditionHistory.span {
-            // The history ends now. Its end, moved into the course, is `shift` days later.
-            let reach = min(end, now + day * shift)
-            follow(history, shiftedBy: day * shift, from: time, until: reach, isFirst: time == now, &held)
+        for (index, back) in ([days.first] + days.later).enumerated() where time < end {
+            let reach = min(end, days.change + day * index)
+            guard reach > time else { continue }
+            follow(history, shiftedBy: day * back, from: time, until: reach, isFirst: time == now, &held)
             time = reach
-            shift = (shift / 7 + 1) * 7
         }
     }
 

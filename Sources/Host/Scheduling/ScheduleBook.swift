@@ -58,6 +58,16 @@ struct ScheduleBook: Sendable {
     /// cancelled since, sorted.
     var triggeredIdentifiers: [TaskIdentifier] { triggered.sorted() }
 
+    /// The dates after a time that must not be used because their requests were cancelled, with the jitter of
+    /// their schedules, sorted by identifier.
+    func cancelledDates(after now: WallTime) -> [(identifier: TaskIdentifier, plan: Plan, date: WallTime)] {
+        calendar.skippedDates.compactMap { identifier, date in
+            guard let plan = plans[identifier], case .calendar = plan.schedule.timing else { return nil }
+            let late = date + plan.schedule.offset
+            return late > now ? (identifier, plan, late) : nil
+        }.sorted { $0.identifier < $1.identifier }
+    }
+
     /// Whether no answer is awaited, and the last known states of power and network equal the conditions.
     func isSettled(under conditions: Conditions) -> Bool {
         asked.isEmpty && retries.isEmpty && touched.isEmpty && calendar.isSettled

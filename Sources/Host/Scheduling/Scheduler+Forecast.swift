@@ -23,8 +23,8 @@ extension Scheduler {
         // conditions change very often.
         var looksLeft = 20_000
         var courses: [Forecast.Course] = []
-        for (back, weight) in courseWeights(at: now.wall) where looksLeft > 0 {
-            guard let course = PossibleCourse(back, in: history, present: present, from: now.wall, until: end)
+        for (days, weight) in courseDays(in: history, at: now.wall) where looksLeft > 0 {
+            guard let course = PossibleCourse(days, in: history, present: present, from: now.wall, until: end)
             else { continue }
             let start = idle.firstStart(of: request, under: course.entries, from: now, until: end, &looksLeft)
             courses.append(Forecast.Course(start: start, weight: weight))
@@ -40,23 +40,6 @@ extension Scheduler {
         // One slot is enough, but each policy must be content.
         return Self.policies.filter { $0.answer(for: subject, in: situation, at: now).isVeto }
             .compactMap { foresight.slotHolders(of: request, [$0]).compactMap(\.latestEnd).min() }.max()
-    }
-
-    /// The days of the history, as how many days they are back, with their weights; the greatest weight
-    /// first.
-    ///
-    /// The same weekday has the weight 1, another working day (or, at weekends, another day of a weekend)
-    /// 0.5, and every other day 0.1. These numbers are our choice.
-    func courseWeights(at now: WallTime) -> [(back: Int, weight: Double)] {
-        let today = situation.localDay(now)
-        // 1970-01-01 was a Thursday.
-        func isWeekend(_ day: Int64) -> Bool { (day + 3).floorRemainder(by: 7) >= 5 }
-        let days = (1...Int(ConditionHistory.span / .seconds(86_400))).map {
-            back -> (back: Int, weight: Double) in
-            if back % 7 == 0 { return (back, 1) }
-            return (back, isWeekend(today - Int64(back)) == isWeekend(today) ? 0.5 : 0.1)
-        }
-        return days.sorted { ($1.weight, $0.back) < ($0.weight, $1.back) }
     }
 
     /// The first time at which the request may start, if the conditions change as given; `nil` if it does

@@ -1,4 +1,4 @@
-import TaskModel
+public import TaskModel
 
 extension Scheduler {
     /// The events that bring a new scheduler to the state of this one, so that a log can begin here.
@@ -7,9 +7,10 @@ extension Scheduler {
     /// at the same times. Values that appear only in texts, such as since when a condition holds, are not
     /// included.
     ///
+    /// - Parameter now: The time of the recap.
     /// - Returns: The events. `nil` while a launch is under way, a request has a place because of a conflict,
     ///   an answer is awaited or a pass is not complete, because events can't express these states.
-    public func recap() -> [SchedulerEvent]? {
+    public func recap(at now: WallTime) -> [SchedulerEvent]? {
         guard isStarted, !isShuttingDown, !isPassCut, launches.isEmpty, conflictQueue.isEmpty,
             let schedules = schedules.recap(under: situation.conditions)
         else { return nil }
@@ -30,13 +31,33 @@ extension Scheduler {
         for (bundle, state) in situation.bundles.sorted(by: { $0.key < $1.key }) {
             events.append(.bundleRestored(bundle, state))
         }
-        events += schedules.before
         let requests = pending.all.sorted { $0.id < $1.id }
+        // A request that is withdrawn before the start makes its schedule skip its date.
+        for request in cancelledRequests(after: now, lastPending: requests.last?.id) {
+            events += [.submitted(request), .withdrawn(request.id)]
+        }
+        events += schedules.before
         events += requests.map(SchedulerEvent.submitted)
         events.append(.started)
         events += schedules.after
         events += requests.filter { pending.isSimulated($0.id) }.map { .simulate($0.id) }
         return events
+    }
+
+    /// The scheduled requests that were cancelled and whose dates have not passed, as far as the schedules
+    /// need them; their numbers are not the real ones.
+    private func cancelledRequests(after now: WallTime, lastPending: RequestID?) -> [TaskRequest] {
+        schedules.cancelledDates(after: now).enumerated().map { index, cancelled in
+            let permitted = situation.permits.declaration(
+                for: cancelled.identifier, of: cancelled.plan.bundle)
+            var submission = TaskSubmission(identifier: cancelled.identifier, origin: .schedule)
+            submission.earliestBeginDate = cancelled.date
+            return TaskRequest(
+                id: RequestID(rawValue: (lastPending?.rawValue ?? 0) + Int64(index) + 1),
+                submission: submission, bundle: cancelled.plan.bundle,
+                kind: permitted?.kind ?? .processing, submittedAt: now, attempt: 1, notBefore: nil,
+                deadline: cancelled.date + cancelled.plan.schedule.tolerance)
+        }
     }
 }
 

@@ -21,8 +21,9 @@ extension Scheduler {
         let unchanged = idle.firstBegin(
             of: transfer, notBefore, under: [ConditionHistory.Entry(at: now.wall, conditions: present)],
             from: now, until: end)
-        let courses = courseWeights(at: now.wall).compactMap { back, weight -> Forecast.Course? in
-            guard let course = PossibleCourse(back, in: history, present: present, from: now.wall, until: end)
+        let days = courseDays(in: history, at: now.wall)
+        let courses = days.compactMap { days, weight -> Forecast.Course? in
+            guard let course = PossibleCourse(days, in: history, present: present, from: now.wall, until: end)
             else { return nil }
             let start = idle.firstBegin(of: transfer, notBefore, under: course.entries, from: now, until: end)
             return Forecast.Course(start: start, weight: weight)

@@ -212,7 +212,8 @@ public actor TaskHost: Service {
         // A recap shows the scheduler as its last event left it, so it has that event's date. A later date
         // would let a replay start the requests that became ripe in between earlier than the host did.
         if let recorder, let last = notes.last(where: \.effect.isRecorded)?.at,
-            recorder.wantsSegment(at: last, pending: core.counts.pending), let events = core.recap
+            recorder.wantsSegment(at: last, pending: core.counts.pending),
+            let events = core.recap(at: last.wall)
         {
             recorder.begin(at: last, isContinued: true)
             recorder.record(events, at: last)

@@ -26,16 +26,35 @@ public struct PayloadFacts: Equatable, Sendable {
     public var json: String? {
         if values.isEmpty { return nil }
         let parts = values.sorted { $0.key < $1.key }.map { key, value in
-            let text =
-                switch value {
-                case .boolean(let flag): "\(flag)"
-                case .number(let number):
-                    Int64(exactly: number).map { "\($0)" } ?? (number.isFinite ? "\(number)" : "null")
-                case .text(let text): Self.quoted(text)
-                }
-            return "\(Self.quoted(key)):\(text)"
+            "\(Self.quoted(key)):\(Self.json(value))"
         }
         return "{\(parts.joined(separator: ","))}"
+    }
+
+    /// A payload with some of its keys set to values, as JSON; all other members stay as they are.
+    ///
+    /// - Parameters:
+    ///   - json: The payload; `nil` is an empty one.
+    ///   - values: The values; of two for one key, the last one counts.
+    /// - Returns: The changed payload.
+    public static func text(_ json: String?, setting values: [(key: String, value: WhenValue)]) -> String {
+        let new = Dictionary(values.map { ($0.key, Self.json($0.value)) }) { $1 }
+        var parts: [String] = []
+        var scanner = JSONScanner(json ?? "{}")
+        scanner.readMembers { key, value in
+            if new[key] == nil { parts.append("\(quoted(key)): \(value)") }
+        }
+        parts += new.sorted { $0.key < $1.key }.map { "\(quoted($0.key)): \($0.value)" }
+        return "{\(parts.joined(separator: ", "))}"
+    }
+
+    private static func json(_ value: WhenValue) -> String {
+        switch value {
+        case .boolean(let flag): "\(flag)"
+        case .number(let number):
+            Int64(exactly: number).map { "\($0)" } ?? (number.isFinite ? "\(number)" : "null")
+        case .text(let text): quoted(text)
+        }
     }
 
     private static func quoted(_ text: String) -> String {
@@ -88,6 +107,22 @@ private struct JSONScanner {
                 case let word: if let number = Double(word), number.isFinite { found(key, .number(number)) }
                 }
             }
+            guard take(",") else { return }
+        }
+    }
+
+    /// Reads the keys of the object with the text of their values, up to the first mistake.
+    mutating func readMembers(_ found: (String, String) -> Void) {
+        guard take("{") else { return }
+        while let key = string(), take(":") {
+            skipBlanks()
+            let start = index
+            switch byte {
+            case UInt8(ascii: "\""): _ = string()
+            case UInt8(ascii: "{"), UInt8(ascii: "["): skipNested()
+            default: _ = word()
+            }
+            found(key, String(decoding: bytes[start..<index], as: UTF8.self))
             guard take(",") else { return }
         }
     }

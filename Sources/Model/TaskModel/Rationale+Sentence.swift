@@ -54,6 +54,7 @@ extension Rationale {
         case "localTime": ("The local time is", "it must be")
         case "when": ("The expression in 'when' is", "it must be true:")
         case "shortLaunches": number("running refreshes and pushes")
+        case "store": ("", "the host must be")
         case "systemSleep": ("The machine is", "it must be")
         case "thermal": ("The thermal state is", "it must be")
         case "timeSinceLaunch": ("The time since the last launch of this task is", "it must be")

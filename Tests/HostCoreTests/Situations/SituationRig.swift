@@ -16,6 +16,8 @@ struct SituationRig {
     var world = VirtualWorld()
     /// The task that the situation is about.
     var task = try! TaskIdentifier("com.example.photos.index")
+    /// Whether the store's file system is full.
+    var isDiskFull = false
     /// Whether launches that were asked to stop end.
     var endsExpired = true
 
@@ -82,6 +84,8 @@ struct SituationRig {
             when("night", "hour >= 22 or externalPower and condition.docked", named: "mixed"),
             when("contrary", "not idle and not externalPower"),
             when("metered", "network == metered"),
+            when("low", "battery < 20"), when("warm", "thermal == fair"), when("busy", "cpuPressure"),
+            when("still", "not charging"), when("half", "battery == 50"), when("other", "battery != 60"),
             when("duty", "hour >= 22 and condition.docked"),
             when("shade", "gpu"),
             task("roam", .processing) {
@@ -127,7 +131,7 @@ struct SituationRig {
             if !world.inputs.isEmpty {
                 try world.takeInput()
             } else if !world.writes.isEmpty {
-                world.commit()
+                world.commit(failing: isDiskFull)
             } else if !world.work.isEmpty {
                 world.doWork(0)
             } else if let id = world.tasks.keys.sorted().first(where: { !(world.tasks[$0]?.isReady ?? true) })
@@ -233,6 +237,12 @@ struct SituationRig {
 
     func explanation() throws -> TaskExplanation { try world.core.explain(task, at: world.now) }
 
+    /// How often a request was started, or the one that took its place.
+    func starts(of request: TaskRequest) -> Int {
+        world.store.launches(identifier: request.identifier, limit: 1000, before: nil)
+            .count { $0.request >= request.id }
+    }
+
     var starts: Int { request.map { world.store.launches(of: $0.id).count } ?? 0 }
 
     // MARK: What a person does
@@ -240,6 +250,10 @@ struct SituationRig {
     /// Does what a remedy says; returns false if a person cannot do it, or it has no certain effect.
     mutating func perform(_ act: Remedy.Act) throws -> Bool {
         if let command = act.command { return try run(command) }
+        if act.text.hasPrefix("Free some space in the file system of ") {
+            isDiskFull = false
+            return true
+        }
         if act.text.hasPrefix("Free ") {
             // Frees exactly the amount that the host named, to check that it is enough.
             let words = act.text.split(separator: " ")
@@ -248,6 +262,27 @@ struct SituationRig {
             try change { conditions in
                 let free = conditions.storage.value?.bytes ?? 0
                 conditions.storage = .known(ByteCount(bytes: free + bytes))
+            }
+            return true
+        }
+        if act.text.hasPrefix("Let the machine work until it is warm") {
+            let states = ThermalCondition.allCases.filter { act.text.contains("thermal: \($0.rawValue)") }
+            try change { $0.thermal = states.first.map(Reading.known) ?? .unknown }
+            return true
+        }
+        if act.text.hasPrefix("Let the machine cool down to ") {
+            let state = ThermalCondition.allCases.first { act.text.hasSuffix($0.rawValue) }
+            try change { $0.thermal = state.map(Reading.known) ?? .unknown }
+            return true
+        }
+        if act.text.hasPrefix("Run something that keeps ") {
+            let text = act.text
+            try change {
+                var pressure = $0.pressure.value ?? .none
+                if text.contains("processor") { pressure.cpu = true }
+                if text.contains("memory") { pressure.memory = true }
+                if text.contains("disks") { pressure.io = true }
+                $0.pressure = .known(pressure)
             }
             return true
         }
@@ -299,6 +334,11 @@ struct SituationRig {
                         batteryPercent: conditions.power.value?.batteryPercent))
             }
         case "Turn low-power mode off": try change { $0.lowPowerMode = .known(false) }
+        case "Leave the charger plugged in until the battery is full":
+            try change {
+                $0.power = .known(
+                    PowerCondition(externalPower: true, isCharging: false, batteryPercent: 100))
+            }
         case "Let the machine cool down": try change { $0.thermal = .known(.nominal) }
         case "Leave the device alone for 5 min": try change { $0.user = .known(.idle) }
         case "Close what uses the processor", "Close what uses the memory", "Close what uses the disks":
@@ -335,6 +375,11 @@ struct SituationRig {
                     conditions.custom[String(word.prefix { $0 != "=" })] = .known(word.hasSuffix("=on"))
                 }
             }
+        case ("submit", let identifier?):
+            var submission = TaskSubmission(identifier: try TaskIdentifier(identifier), origin: .client)
+            submission.payload = command.firstIndex(of: "--payload").map { command[$0 + 1] }
+            submission.requiresExternalPower = command.contains("--external-power")
+            try call(.submit(submission, from: nil))
         case ("expire", let target?): try call(.expire(ControlTarget(target), .simulated))
         case ("launch", let identifier?):
             try call(.simulate(TaskIdentifier(identifier), debug: false))

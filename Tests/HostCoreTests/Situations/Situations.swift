@@ -24,6 +24,10 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
     /// All situations, in the order of Documentation/Headlines.md.
     static let all = machine + conditions + manifests + dates + bundles + slots + several + far + past
 
+    static func charging(_ percent: Int) -> Reading<PowerCondition> {
+        .known(PowerCondition(externalPower: true, isCharging: true, batteryPercent: percent))
+    }
+
     static let machine: [WaitingSituation] = [
         .init("on battery, and the task requires power") { rig in
             try rig.change { $0.power = battery(80) }
@@ -555,6 +559,45 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
             try rig.change { $0.custom["docked"] = .known(false) }
             try rig.ask("duty")
         },
+        .init("when asks for a low battery, on external power") { rig in
+            try rig.change { $0.power = charging(80) }
+            try rig.ask("low")
+        },
+        .init("when asks for a low battery, and there is none") { rig in try rig.ask("low") },
+        .init("when asks for a warm machine") { rig in try rig.ask("warm") },
+        .init("when asks for a warm machine, and it is hot") { rig in
+            try rig.change { $0.thermal = .known(.serious) }
+            try rig.ask("warm")
+        },
+        .init("when asks for a busy processor") { rig in try rig.ask("busy") },
+        .init("when asks for a busy processor, and it is busy") { rig in
+            try rig.change { $0.pressure = .known(PressureCondition(cpu: true, memory: false, io: false)) }
+            try rig.ask("busy")
+        },
+        .init("when asks for a battery that does not charge") { rig in
+            try rig.change { $0.power = charging(80) }
+            try rig.ask("still")
+        },
+        .init("when asks for one charge of the battery") { rig in
+            try rig.change { $0.power = battery(80) }
+            try rig.ask("half")
+        },
+        .init("when asks for one charge of the battery, which is lower") { rig in
+            try rig.change { $0.power = battery(40) }
+            try rig.ask("half")
+        },
+        .init("when asks for any charge but the present one") { rig in
+            try rig.change { $0.power = charging(60) }
+            try rig.ask("other")
+        },
+        .init("when asks for any charge but the present one, on battery") { rig in
+            try rig.change { $0.power = battery(60) }
+            try rig.ask("other")
+        },
+        .init("when can never be true with the payload, and it is on battery") { rig in
+            try rig.change { $0.power = battery(60) }
+            try rig.ask("urgent") { $0.payload = #"{"album": ["a", "b"], "urgent": false}"# }
+        },
         .init("when asks for a GPU, and there is none") { rig in
             try rig.change { $0.gpu = .known(false) }
             try rig.ask("shade")
@@ -663,6 +706,22 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
             try rig.ask("export")
             try rig.change { $0.pressure = .known(PressureCondition(cpu: false, memory: true, io: false)) }
             try rig.pass(.seconds(60))
+        },
+        .init("the file system of the store is full") { rig in
+            try rig.change { $0.power = battery(80) }
+            try rig.ask("cleanup")
+            rig.isDiskFull = true
+            try rig.change { $0.power = .known(.mains) }
+        },
+        .init("the file system of the store is full, and it waits for power") { rig in
+            try rig.change { $0.user = .known(.active) }
+            try rig.ask("index")
+            try rig.ask("cleanup")
+            rig.isDiskFull = true
+            try rig.change {
+                $0.user = .known(.idle)
+                $0.power = battery(80)
+            }
         },
         .init("nothing is pending, and a request would start") { rig in
             rig.task = SituationRig.identifier("index")

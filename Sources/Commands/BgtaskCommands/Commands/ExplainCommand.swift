@@ -1,4 +1,5 @@
 import ArgumentParser
+import Calendars
 import ControlClient
 import ControlWire
 import LinuxSystem
@@ -90,8 +91,8 @@ struct ExplainCommand: HostCommand {
         try console.print(outlook: answer, socket: common.socket)
         try console.print(explanation: answer.explanation, socket: common.socket)
         if let forecast = answer.forecast {
-            let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: answer.explanation.at.time))
             let now = answer.explanation.at.time
+            let offset = console.zone.offset(at: now)
             try console.line("  " + Wording.forecast(forecast, at: now, offset: offset))
         }
         let begins = answer.explanation.verdicts.first { $0.policy == "EarliestBeginDate" }
@@ -110,7 +111,8 @@ struct ExplainCommand: HostCommand {
         let launch = answer.launch
         let simulated = launch.isSimulated ? " without waiting for conditions (bgtask launch)" : ""
         try console.line(
-            console.style.bold("\(id) \(launch.identifier) started at \(launch.startedAt)\(simulated)"))
+            console.style.bold(
+                "\(id) \(launch.identifier) started at \(console.times.date(launch.startedAt))\(simulated)"))
         if let waited = launch.waited, !waited.isEmpty {
             try console.line("  It had waited \(Wording.waited(waited))")
         }
@@ -167,7 +169,7 @@ extension Console {
         let vetoes = explanation.verdicts.filter { $0.decision != .proceed }
         for verdict in vetoes {
             for line in Wording.blocking([verdict], now: now, reference, showsSince: true) {
-                let text = CommandText.adding(socket: socket, to: line)
+                let text = CommandText.adding(socket: socket, to: times.text(line))
                 try self.line("  " + style.yellow("no ") + " " + Printable.text(text))
             }
         }
@@ -177,7 +179,7 @@ extension Console {
             $0.decision == .proceed && ($0.rationale.isEmpty && $0.weight == 0 || $0.policy == "Score")
         }
         for verdict in explanation.verdicts where verdict.decision == .proceed && !silent.contains(verdict) {
-            let seen = verdict.rationale.map(Wording.accepted).joined(separator: ", ")
+            let seen = times.text(verdict.rationale.map(Wording.accepted).joined(separator: ", "))
             let weight =
                 verdict.weight > 0
                 ? "  (score \(Wording.number(verdict.score)), weight \(Wording.number(verdict.weight)))" : ""

@@ -74,7 +74,8 @@ struct LintCommand: ParsableCommand {
             + ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
                 signatures: CallDefaults.signatures, calls: CallDefaults.search(plugins),
-                machine: plugins == nil ? nil : KernelSandbox.layers, looksUpGrants: true)
+                machine: plugins == nil ? nil : KernelSandbox.layers,
+                now: Surroundings.current.now(), looksUpGrants: true)
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {

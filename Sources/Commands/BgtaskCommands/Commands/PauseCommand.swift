@@ -64,7 +64,9 @@ struct ResumeCommand: HostCommand {
             let before = console.json ? nil : try await client.bundles().first { $0.bundle == bundle }
             let message = try await client.change(bundle, .resumed)
             if console.json { return try console.print(json: message) }
-            for pause in before?.pauses ?? [] { try console.line(PauseText.ended(pause, of: bundle)) }
+            for pause in before?.pauses ?? [] {
+                try console.line(PauseText.ended(pause, of: bundle, console))
+            }
             if message.pausedSince != nil {
                 return try console.line(
                     "\(bundle) still waits, because all bundles are paused. To end that: bgtask resume")
@@ -85,16 +87,19 @@ struct ResumeCommand: HostCommand {
 
 private enum PauseText {
     /// What `resume` has ended.
-    static func ended(_ pause: BundlePauseMessage, of bundle: BundleIdentifier) -> String {
+    static func ended(
+        _ pause: BundlePauseMessage, of bundle: BundleIdentifier, _ console: Console
+    ) -> String {
         if let crashes = pause.crashes {
             return "The pause of \(bundle) because of \(crashes) crashes in a row has ended"
         }
-        return "The pause of \(bundle)\(pause.until.map { " until \($0)" } ?? "") has ended"
+        return
+            "The pause of \(bundle)\(pause.until.map { " until \(console.times.date($0))" } ?? "") has ended"
     }
 
     /// The end of a pause, as the rest of a sentence.
     static func end(_ end: WallTime?, for bundle: BundleIdentifier?, _ console: Console) -> String {
-        end.map { " until \(Timestamp($0))" }
+        end.map { " until \(console.times.date(Timestamp($0)))" }
             ?? ". To end the pause: bgtask resume\(bundle.map { " \($0)" } ?? "")"
     }
 }

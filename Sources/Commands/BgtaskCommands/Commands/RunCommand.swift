@@ -117,9 +117,15 @@ struct RunCommand: HostCommand {
     /// With the plugins directory of the host, the owners and modes of the manifest and of the directories
     /// above it are checked, too.
     private func check(_ path: String, plugins: String?, _ console: Console) throws {
-        let errors = ManifestLinter.lint(files: [path], pluginsDirectory: plugins)
-            .filter { $0.severity == .error }
-        if errors.isEmpty { return }
+        let problems = ManifestLinter.lint(
+            files: [path], pluginsDirectory: plugins, now: Surroundings.current.now())
+        let errors = problems.filter { $0.severity == .error }
+        if errors.isEmpty {
+            for text in note.map({ [$0] }) ?? problems.map(\.description) {
+                console.complain(Printable.text(text))
+            }
+            return
+        }
         try? DirectoryTree.remove(path)
         if console.json {
             try console.print(json: errors.map(ProblemMessage.init))
@@ -128,6 +134,13 @@ struct RunCommand: HostCommand {
             console.complain("The manifest was removed again, because the host would refuse it.")
         }
         throw ExitCode(1)
+    }
+
+    /// Notes what the host accepts, and what the user probably did not mean.
+    private var note: String? {
+        guard network, !internet else { return nil }
+        return
+            "Note: the job waits for a network, but can't use one. To let it use the network, add --internet"
     }
 
     private func manifest(_ console: Console) throws -> CommandManifest {

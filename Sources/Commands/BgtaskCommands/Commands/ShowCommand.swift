@@ -71,7 +71,10 @@ struct ShowCommand: HostCommand {
         ]
         rows += [
             ("outcome", launch.outcome?.rawValue), ("reason", launch.reason?.rawValue),
-            ("because", stop?.verdicts.first?.rationale.first?.rationale.sentence),
+            (
+                "because",
+                stop?.verdicts.first?.rationale.first.map { console.times.text($0.rationale.sentence) }
+            ),
             ("message", launch.message),
             ("signal", launch.signal.map(String.init)), ("exit status", launch.exitStatus.map(String.init)),
             ("phase", launch.phase?.rawValue), ("code", launch.code),
@@ -79,9 +82,12 @@ struct ShowCommand: HostCommand {
         ]
         rows += [
             ("waited", launch.waited.flatMap { $0.isEmpty ? nil : Wording.waited($0) }),
-            ("started", "\(launch.startedAt) (\(Wording.relative(launch.startedAt, to: now)))"),
+            (
+                "started",
+                "\(console.times.date(launch.startedAt)) (\(Wording.relative(launch.startedAt, to: now)))"
+            ),
             ("ready", launch.readyAt.map { "after \(Wording.duration($0.time - launch.startedAt.time))" }),
-            ("ended", launch.endedAt.map { "\($0), after \(launch.elapsed(at: now))" }),
+            ("ended", launch.endedAt.map { "\(console.times.date($0)), after \(launch.elapsed(at: now))" }),
             ("progress", launch.progress.map { Wording.progress($0) }), ("cpu time", launch.cpu),
             ("peak memory", launch.peakMemoryBytes.map(Wording.bytes)), ("isolation", launch.isolation),
             ("library", launch.libraryHash),
@@ -140,10 +146,13 @@ extension Console {
                 ("outcome", detail.outcome?.rawValue), ("reason", detail.reason?.rawValue),
                 ("replaced by", detail.replacedBy.map { "\($0)" }),
                 ("submitted by", Wording.origin(request.origin)),
-                ("submitted", "\(request.submittedAt) (\(Wording.relative(request.submittedAt, to: now)))"),
-                ("begins after", request.earliestBeginDate.map { "\($0)" }),
-                ("fails at", request.failsAt.map { "\($0)" }),
-                ("ended", detail.endedAt.map { "\($0) (\(Wording.relative($0, to: now)))" }),
+                (
+                    "submitted",
+                    "\(times.date(request.submittedAt)) (\(Wording.relative(request.submittedAt, to: now)))"
+                ),
+                ("begins after", request.earliestBeginDate.map(times.date)),
+                ("fails at", request.failsAt.map(times.date)),
+                ("ended", detail.endedAt.map { "\(times.date($0)) (\(Wording.relative($0, to: now)))" }),
             ], outcome: detail.outcome)
         for launch in detail.launches {
             let end =

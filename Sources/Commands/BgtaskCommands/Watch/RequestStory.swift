@@ -1,3 +1,4 @@
+import Calendars
 import ControlWire
 import TaskModel
 
@@ -35,6 +36,8 @@ struct RequestStory {
     /// The number of failed attempts after which the host gives up; `nil` if there is none, or it is not
     /// known.
     var retryAttempts: Int?
+    /// The dates in the lines.
+    var times = LocalTimes(zone: .utc)
     /// The newest launch of the request; `nil` before the first.
     private(set) var launch: LaunchMessage?
     /// The newest progress of that launch.
@@ -150,7 +153,7 @@ struct RequestStory {
             }
         let start =
             putBack.earliestStart(after: time)
-            .map { "starts \(Wording.relative($0, to: time)) at the earliest, at \($0)" }
+            .map { "starts \(Wording.relative($0, to: time)) at the earliest, at \(times.date($0))" }
             ?? "starts as soon as the conditions permit it"
         return [
             "Attempt \(ended.attempt) \(outcome)\(limit); the next one \(start)",
@@ -189,7 +192,7 @@ struct RequestStory {
         let blocking = Wording.blocking(verdicts, now: now)
         guard !blocking.isEmpty, blocking != shownBlocking else { return [] }
         shownBlocking = blocking
-        let lines = blocking.map { "\(request) waits: \($0)" }
+        let lines = blocking.map { "\(request) waits: \(times.text($0))" }
         if verdicts.contains(where: { $0.decision != .proceed && Self.alwaysApply.contains($0.policy) }) {
             return lines
         }

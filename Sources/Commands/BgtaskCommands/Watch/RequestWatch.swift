@@ -51,6 +51,7 @@ struct RequestWatch {
     func follow(from begun: LaunchMessage? = nil, mayHaveBegun: Bool = false) async throws {
         var story = RequestStory(
             request: request, showsProgress: !console.isLive, isOneAttempt: isOneAttempt)
+        story.times = console.times
         if isOneAttempt { story.retryAttempts = try await retryAttempts() }
         // The command has already reported the start, so only the lines after it are shown.
         if let begun { try show(Array(story.begin(begun).dropFirst()), story) }

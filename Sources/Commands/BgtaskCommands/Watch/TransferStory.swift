@@ -1,3 +1,4 @@
+import Calendars
 import ControlWire
 import LinuxSystem
 import TaskModel
@@ -9,7 +10,9 @@ struct TransferStory {
 
     /// Writes everything that the host knows.
     func show(on console: Console) throws {
-        func date(_ time: Timestamp) -> String { "\(time) (\(Wording.relative(time, to: now)))" }
+        func date(_ time: Timestamp) -> String {
+            "\(console.times.date(time)) (\(Wording.relative(time, to: now)))"
+        }
         let why = transfer.why(at: now)
         try console.print(
             rows: [
@@ -38,10 +41,10 @@ struct TransferStory {
         try console.line(Printable.text("\(transfer.transfer) \(headline)"))
         guard transfer.state == .waiting else { return }
         for line in Wording.blocking(transfer.vetoes ?? [], now: now) {
-            try console.line("  " + Printable.text(line))
+            try console.line("  " + Printable.text(console.times.text(line)))
         }
         if let forecast = transfer.forecast {
-            let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: now))
+            let offset = console.zone.offset(at: now)
             try console.line("  " + Wording.forecast(forecast, at: now, offset: offset))
         }
     }

@@ -18,6 +18,8 @@ struct ReadManifest {
     var conditionPlaces: [[Place]] = []
     /// The positions of each task's further constraints.
     var constraintPlaces: [ConstraintPlaces] = []
+    /// The position of each task's `schedule:`; `nil` for a task without one.
+    var schedulePlaces: [Place?] = []
 }
 
 /// Reads a manifest strictly: every unknown key is an error.
@@ -61,6 +63,7 @@ struct ManifestReader {
             payload: payloadKeys, hasCommand: tasks.contains { $0.declaration.command != nil },
             problems: problems
         ).sandbox(fields["sandbox"])
+        for task in tasks { checkNetwork(of: task, sandbox, fields["sandbox"]) }
         let pendingLimits = pendingLimits(fields["pending"])
         guard let bundle else { return nil }
         var manifest = Manifest(
@@ -72,7 +75,26 @@ struct ManifestReader {
             taskPlaces: tasks.map(\.place),
             callPlaces: tasks.map(\.callPlaces), commandPlaces: tasks.map(\.commandPlaces),
             conditionPlaces: tasks.map(\.conditionPlaces),
-            constraintPlaces: tasks.map(\.constraintPlaces))
+            constraintPlaces: tasks.map(\.constraintPlaces), schedulePlaces: tasks.map(\.schedulePlace))
+    }
+
+    /// Warns of a task that waits for a network, which its sandbox does not let it use.
+    ///
+    /// A plugin can have the host transfer files without a network of its own, so only an explicit refusal
+    /// counts for it.
+    private func checkNetwork(of task: ReadTask, _ sandbox: SandboxDeclaration, _ node: YAMLNode?) {
+        guard let place = task.networkPlace, sandbox.network == nil, task.declaration.kind != .transferEvents
+        else { return }
+        var isRefused = false
+        if case .mapping(let entries)? = node?.value {
+            isRefused = entries.contains { key, _ in
+                if case .scalar("network", _) = key.value { true } else { false }
+            }
+        }
+        guard isRefused || task.declaration.command != nil || task.declaration.call != nil else { return }
+        problems.warning(
+            place, "the task waits for a network, and its sandbox does not let it use one",
+            "Write 'sandbox: {network: true}', or remove the requirement")
     }
 
     private func bundle(_ fields: Fields) -> BundleIdentifier? {

@@ -10,6 +10,10 @@ struct ReadTask {
     var commandPlaces: CommandPlaces?
     var conditionPlaces: [Place] = []
     var constraintPlaces = ConstraintPlaces()
+    /// The position of `schedule:`; `nil` if there is none.
+    var schedulePlace: Place?
+    /// The position of the requirement of a network; `nil` if there is none.
+    var networkPlace: Place?
 }
 
 /// The values of `delivery:`.
@@ -105,7 +109,10 @@ struct TaskReader {
         return ReadTask(
             declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
             commandPlaces: command?.places,
-            conditionPlaces: conditions.map(\.place), constraintPlaces: constraintPlaces)
+            conditionPlaces: conditions.map(\.place), constraintPlaces: constraintPlaces,
+            schedulePlace: fields["schedule"]?.place,
+            networkPlace: declaration.requiresNetworkConnectivity
+                ? (fields["network"] ?? fields["requiresNetworkConnectivity"])?.place : nil)
     }
 
     /// Warns of dates that are always outside `between:`.

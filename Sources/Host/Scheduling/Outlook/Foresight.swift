@@ -21,6 +21,9 @@ public struct Foresight {
         var scheduler: Scheduler
         /// The score of each request that was launched; `nil` where scores do not count.
         var launched: [RequestID: Double?] = [:]
+
+        /// The request as it is in this world, where it may have been submitted again.
+        func current(_ request: TaskRequest) -> TaskRequest { scheduler.pending[request.id] ?? request }
     }
 
     let scheduler: Scheduler
@@ -86,6 +89,7 @@ public struct Foresight {
     /// The deadline does not count, because the headline says what it does.
     func course(of request: TaskRequest, in world: World) -> Course {
         var (course, copy, time) = (Course(), world.scheduler, now)
+        let request = world.current(request)
         let isSimulated = scheduler.pending.isSimulated(request.id)
         for _ in 0..<16 {
             let subject = copy.situation.subject(request, isTelling: false)
@@ -150,7 +154,8 @@ extension Foresight.World {
     func judge(_ request: TaskRequest, at now: Moment) -> Judgement {
         let isSimulated = scheduler.pending.isSimulated(request.id)
         return scheduler.judge(
-            scheduler.situation.subject(request, isTelling: false), isSimulated: isSimulated, at: now)
+            scheduler.situation.subject(current(request), isTelling: false), isSimulated: isSimulated, at: now
+        )
     }
 
     /// When a request that does not start now could start by itself, or what it waits for.
@@ -158,6 +163,7 @@ extension Foresight.World {
         _ request: TaskRequest, _ first: Judgement, at now: Moment
     ) -> Remedy.Effect {
         var (copy, judgement, time, isRate) = (scheduler, first, now, false)
+        let request = current(request)
         // Each step goes to the next date of a policy. The limit ends the search if there are very many.
         for _ in 0..<16 {
             if judgement.mayStart {

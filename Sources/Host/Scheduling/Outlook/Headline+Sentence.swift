@@ -121,7 +121,7 @@ extension Foresight {
             course = self.course(of: request, in: world)
         }
         let situation = world.scheduler.situation
-        let subject = situation.subject(request, isTelling: false)
+        let subject = situation.subject(world.current(request), isTelling: false)
         let rest = course.rest.map { $0.awaited(by: subject, in: situation, at: now) }
         let all = isFar ? course.awaited + awaited + rest : awaited + course.awaited + rest
         let lead = "\(lead(of: request)) \(all.unique.inSentence)"

@@ -192,7 +192,7 @@ extension Foresight {
     func vetoes(of request: TaskRequest, in world: World) -> [any Policy] {
         let isSimulated = scheduler.pending.isSimulated(request.id)
         let situation = world.scheduler.situation
-        let subject = situation.subject(request, isTelling: false)
+        let subject = situation.subject(world.current(request), isTelling: false)
         return Scheduler.policies.filter { policy in
             (!isSimulated || policy.isPermission)
                 && policy.answer(for: subject, in: situation, at: now).isVeto
@@ -205,13 +205,20 @@ extension Foresight {
         for request: TaskRequest, in world: World, after acts: [PossibleAct]
     ) -> (PossibleAct, awaited: String, others: [PossibleAct])? {
         let vetoes = vetoes(of: request, in: world)
-        let subject = world.scheduler.situation.subject(request, isTelling: false)
+        let subject = world.scheduler.situation.subject(world.current(request), isTelling: false)
         for policy in vetoes {
             var first: PossibleAct?
             var others: [PossibleAct] = []
             for act in policy.acts(for: subject, in: world.scheduler, at: now) where act.isPredictable {
                 let after = self.world(of: request, after: acts + [act])
-                let remains = self.vetoes(of: request, in: after).contains { $0.name == policy.name }
+                let vetoesAfter = self.vetoes(of: request, in: after)
+                // Less pressure is of no use to a task whose 'when' asks for pressure.
+                if policy is Pressure, !vetoes.contains(where: { $0 is When }),
+                    vetoesAfter.contains(where: { $0 is When }), needsPressure(request, in: after)
+                {
+                    continue
+                }
+                let remains = vetoesAfter.contains { $0.name == policy.name }
                 if !remains, policy is When, first != nil {
                     others.append(act)
                     continue
@@ -224,7 +231,11 @@ extension Foresight {
                 }
             }
             if let first {
-                let awaited = policy.awaited(by: subject, in: world.scheduler.situation, at: now)
+                // An expression is told once, as it is now, even if it needs another payload and other
+                // conditions.
+                let asked =
+                    policy is When ? scheduler.situation.subject(request, isTelling: false) : subject
+                let awaited = policy.awaited(by: asked, in: world.scheduler.situation, at: now)
                 return (first, awaited, others)
             }
         }
@@ -241,6 +252,13 @@ extension Foresight {
             best = (act, score)
         }
         return best.map { ($0.act, Scheduler.awaited("Score", of: request), []) }
+    }
+
+    /// Whether each act that makes the `when` of a request true brings pressure about.
+    private func needsPressure(_ request: TaskRequest, in world: World) -> Bool {
+        let subject = world.scheduler.situation.subject(world.current(request), isTelling: false)
+        return When().acts(for: subject, in: world.scheduler, at: now)
+            .allSatisfy { ([$0] + $0.parts).contains(where: \.isPressing) }
     }
 
     /// All different acts of all policies that have a predictable effect.

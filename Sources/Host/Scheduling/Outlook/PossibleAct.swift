@@ -34,6 +34,8 @@ struct PossibleAct: Sendable {
     var isStep = false
     /// The acts of which this one consists, if they only help together; empty for a single act.
     var parts: [PossibleAct] = []
+    /// Whether the act brings pressure about.
+    var isPressing = false
     /// Whether the act stops a launch.
     var isStop: Bool { command?.first == "expire" }
     let effect: Effect

@@ -44,7 +44,7 @@ extension When {
         if !expression.canBeTrue { return [correction(of: subject, in: situation, expression, at: now)] }
         // An act that another requirement forbids would only exchange one veto for another.
         let required = subject.requirements(situation.settings)
-        let acts = Self.changes(for: expression, in: situation.conditions).filter { act in
+        let acts = expression.changes(in: situation.conditions).filter { act in
             !conditions(after: [act]).violates(required, unlike: situation, at: now)
         }
         let isTrueLater = situation.nextTime(of: expression, after: now.wall) != nil
@@ -75,7 +75,7 @@ extension When {
         _ isEnough: ([PossibleAct]) -> Bool
     ) -> [[PossibleAct]] {
         let all = WhenExpression(root: .and([expression.root] + required.map(\.expression.root)))
-        let acts = changes(for: all, in: conditions)
+        let acts = all.changes(in: conditions)
         return smallestSets(of: acts.filter(\.isCharging) + acts.filter { !$0.isCharging }, isEnough)
     }
 
@@ -125,12 +125,9 @@ extension When {
         of subject: Subject, in situation: Situation, _ expression: WhenExpression, at now: Moment
     ) -> PossibleAct {
         let (whole, analysis) = analysis(of: subject, in: situation, expression, at: now.wall)
-        let payload = analysis.needed.filter(\.isOfPayload).map(\.text)
-        guard whole.canBeTrue, !payload.isEmpty else {
-            return PossibleAct(
-                text: "Correct 'when' in the manifest of \(subject.request.bundle)", effect: .unknown)
-        }
-        return PossibleAct(text: "Submit it again with \(payload.inSentence)", effect: .unknown)
+        let payload = analysis.needed.filter(\.isOfPayload)
+        guard whole.canBeTrue, !payload.isEmpty else { return .correcting(subject) }
+        return .submitting(subject, payload)
     }
 
     /// What to do about an expression that no known act makes true.
@@ -148,13 +145,18 @@ extension When {
         }
         if !repairs.isEmpty { return [repairs[0]] }
         if needed.isEmpty { return [] }
-        let payload = needed.filter(\.isOfPayload)
+        if needed.allSatisfy(\.isOfPayload) { return [.submitting(subject, needed)] }
+        let hasNoBattery = situation.conditions.power.value.map { $0.batteryPercent == nil } ?? false
+        if hasNoBattery, needed.contains(where: \.isOfBattery) {
+            return [.correcting(subject, because: "on this machine, which has no battery, it can't be true")]
+        }
+        // People can't change these facts at will.
+        let others = needed.filter { !$0.isOfPayload }
+        let observed = others.map { $0.observed.replacingPart(" is ", by: " is now ") }
         return [
             PossibleAct(
-                text: payload.count == needed.count
-                    ? "Submit it again with \(needed.map(\.text).inSentence)"
-                    : "Make sure that this is true: \(needed.map(\.text).inSentence)",
-                command: payload.count == needed.count ? nil : ["conditions"], effect: .unknown)
+                text: "Only time can help: wait until \(others.map(\.text).inSentence) "
+                    + "(\(observed.unique.inSentence))", effect: .unknown)
         ]
     }
 
@@ -188,75 +190,6 @@ extension When {
             case .storage, .hour, .weekday: return nil
             }
         }
-    }
-
-    /// What people can change about the facts that an expression tests.
-    private static func changes(
-        for expression: WhenExpression, in conditions: Conditions
-    ) -> [PossibleAct] {
-        var acts: [PossibleAct] = []
-        func add(_ act: PossibleAct) {
-            var act = act
-            act.isStep = true
-            // A headline with an expression has not named the subject of the act.
-            act.short = nil
-            if !acts.contains(where: { $0.key == act.key }) { acts.append(act) }
-        }
-        for test in expression.withoutNegations.tests {
-            switch test.fact {
-            case .condition(let name):
-                // Nothing can set a condition that no file defines.
-                guard let reading = conditions.custom[name] else { continue }
-                add(.turning(name, on: reading != .known(true)))
-            case .payload: break
-            case .machine(let fact):
-                switch fact {
-                case .externalPower, .charging:
-                    if let power = conditions.power.value { add(power.externalPower ? .unplug : .plugIn) }
-                case .battery:
-                    guard let power = conditions.power.value, case .number(let level) = test.literal else {
-                        continue
-                    }
-                    let percent = Int(level / 1_000_000) + (test.comparison == .above ? 1 : 0)
-                    if let charge = power.batteryPercent {
-                        if charge < percent, percent <= 100 { add(.charging(to: percent)) }
-                        if let most = test.greatestPercent, charge > most {
-                            add(.discharging(to: most, power))
-                        }
-                    }
-                case .lowPower:
-                    if let isOn = conditions.lowPowerMode.value { add(isOn ? .lowPowerOff : .lowPowerOn) }
-                case .network:
-                    guard let network = conditions.network.value else { continue }
-                    if network != .unmetered { add(.connectUnmetered) }
-                    if test.literal != .word(network.rawValue) || test.comparison == .notEqual,
-                        let act = PossibleAct.connecting(for: test, unlike: network)
-                    {
-                        add(act)
-                    }
-                case .thermal:
-                    if conditions.thermal.value != nil, conditions.thermal != .known(.nominal) {
-                        add(.coolDown)
-                    }
-                case .idle:
-                    if let user = conditions.user.value { add(user == .active ? .leaveAlone : .useDevice) }
-                case .cpuPressure, .memoryPressure, .ioPressure:
-                    if let pressure = conditions.pressure.value, pressure != .none { add(.closing(pressure)) }
-                case .storage:
-                    guard let free = conditions.storage.value, case .size(let size) = test.literal else {
-                        continue
-                    }
-                    let isBelow = test.comparison == .below || test.comparison == .atMost
-                    if isBelow, free >= size, size.bytes > 0 { add(.filling(below: size)) }
-                    if isBelow || free > size { continue }
-                    add(
-                        .freeing(
-                            ByteCount(bytes: size.bytes + (test.comparison == .above ? 1 : 0)), from: free))
-                case .gpu, .hour, .weekday: break
-                }
-            }
-        }
-        return acts
     }
 }
 
@@ -293,64 +226,6 @@ extension Situation {
         switch fact {
         case .machine(.externalPower), .machine(.battery), .machine(.charging): true
         default: false
-        }
-    }
-}
-
-extension WhenTest {
-    /// The greatest whole charge of a battery, in percent, that fulfils a test for a low one; `nil` for other
-    /// tests, and if there is none.
-    fileprivate var greatestPercent: Int? {
-        guard case .number(let level) = literal else { return nil }
-        switch comparison {
-        case .below: return level > 0 ? Int((level - 1) / 1_000_000) : nil
-        case .atMost: return level >= 0 ? Int(level / 1_000_000) : nil
-        case .equal, .notEqual, .atLeast, .above: return nil
-        }
-    }
-}
-
-extension PossibleAct {
-    /// A battery that has lost its charge down to so many percent.
-    fileprivate static func discharging(to percent: Int, _ power: PowerCondition) -> PossibleAct {
-        let text =
-            power.externalPower
-            ? "Let the battery fall to \(percent) % without the charger, and plug it in again"
-            : "Let the battery fall to \(percent) %"
-        var act = PossibleAct.changing(text, takesTime: true) {
-            $0.power = .known(
-                PowerCondition(
-                    externalPower: power.externalPower, isCharging: power.externalPower,
-                    batteryPercent: percent))
-        }
-        // It comes before acts that change the power supply.
-        act.isCharging = true
-        return act
-    }
-
-    /// Less free space than a size.
-    fileprivate static func filling(below size: ByteCount) -> PossibleAct {
-        .changing("Fill the disk until less than \(size) are free") {
-            $0.storage = .known(ByteCount(bytes: size.bytes - 1))
-        }
-    }
-
-    /// The network that a test names, or another one than it excludes; `nil` for an unmetered one, and if
-    /// the machine has it already.
-    fileprivate static func connecting(
-        for test: WhenTest, unlike network: NetworkCondition
-    ) -> PossibleAct? {
-        guard case .word(let word) = test.literal else { return nil }
-        let named = NetworkCondition(rawValue: word)
-        let wanted = test.comparison == .equal ? named : named == .unmetered ? .metered : nil
-        guard let wanted, wanted != network else { return nil }
-        switch wanted {
-        case .unmetered: return nil
-        case .metered:
-            return .changing("Connect to a metered network") { $0.network = .known(.metered) }
-        case .constrained:
-            return .changing("Turn low-data mode on") { $0.network = .known(.constrained) }
-        case .none: return .changing("Disconnect from the network") { $0.network = .known(.none) }
         }
     }
 }
