@@ -469,7 +469,9 @@ public struct ControlClient: Sendable {
 }
 
 extension LaunchFilter {
-    /// The parameters of a query, each after `&`. None of their values needs percent-encoding.
+    /// The parameters of a query, each after `&`.
+    ///
+    /// None of their values needs percent-encoding.
     fileprivate var query: String {
         let parts = [
             identifier.map { "&identifier=\($0)" }, bundle.map { "&bundle=\($0)" },
