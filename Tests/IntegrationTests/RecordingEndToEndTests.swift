@@ -58,6 +58,18 @@ import Testing
         let svg = host.state.appending(path: "day.svg")
         #expect(host.run("replay", log, "--svg", svg.path, "--plot").output.contains("power"))
         #expect(try String(contentsOf: svg, encoding: .utf8).contains("com.example.counting.count"))
+
+        // Behind a damaged line, launches follow the recording, so nothing is said about them.
+        let names = try FileManager.default.contentsOfDirectory(atPath: log).filter {
+            $0.hasPrefix("events-")
+        }.sorted()
+        let file = "\(log)/\(try #require(names.last))"
+        var lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        try #require(lines.count > 4)
+        lines[2] = "damaged"
+        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let partial = host.run("replay", log)
+        #expect(partial.status == 0 && partial.output.contains("The launches that could be compared are"))
     }
 
     @Test func `what can't be replayed is told with what to do`() throws {

@@ -119,9 +119,11 @@ struct ReplayCommand: ParsableCommand {
                 ))
             if options.launches { try console.print(launches: exact.tally, offset: offset) }
             try console.print(summary)
+            // Those behind a gap follow the recording.
+            let compared = problems.isEmpty ? "The launches" : "The launches that could be compared"
             try console.line(
                 exact.differences.isEmpty
-                    ? console.style.green("The launches are the same as those of the host.")
+                    ? console.style.green("\(compared) are the same as those of the host.")
                     : console.style.red(
                         Wording.count(exact.differences.count, "difference")
                             + " from the launches of the host:"))
