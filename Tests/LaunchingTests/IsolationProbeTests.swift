@@ -104,6 +104,11 @@ import Testing
         let enabled = try SmallFile.read(folder.path + "/cgroup.subtree_control")
         #expect(enabled.isEmpty != isAlone, "\(enabled)")
         #expect(layer.finding.contains("other processes are in its cgroup: 1. ") != isAlone, "\(layer)")
+        guard !isAlone else { return }
+        #expect(layer.finding.contains("It limits the processes of a bundle"), "\(layer)")
+        let counted = IsolationProbe.delegate(
+            to: ControlGroup(path: folder.path + "/base"), countsProcesses: true)
+        #expect(counted.first?.finding.contains("It counts the processes of each launch itself. ") == true)
     }
 
     @Test func `outside such a cage, the attempt succeeds`() throws {

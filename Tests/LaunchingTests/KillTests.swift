@@ -94,8 +94,10 @@ import Testing
 
     /// Launches from a template whose constructor leaves the number of a process in a file, waits until that
     /// process was killed, and launches again.
-    private func survive(_ constructor: String, file name: String) async throws {
-        let harness = try await LaunchHarness(groupKill: .cgroup)
+    private func survive(
+        _ constructor: String, file name: String, processLimit: UInt64? = nil
+    ) async throws {
+        let harness = try await LaunchHarness(groupKill: .cgroup, processLimit: processLimit)
         let library = try PluginCompiler.compile(
             constructor, into: harness.folder.appending(path: "library"))
         func succeed() async throws {
@@ -119,6 +121,14 @@ import Testing
 
     @Test func `a template that uses CPU time for itself is killed, and launches go on`() async throws {
         try await survive("constructor_spins", file: "template")
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root is exempt from the limits of the kernel"))
+    func `a template that starts too many threads after it was loaded is killed, and launches go on`()
+        async throws
+    {
+        guard case .success(let own) = ControlGroup.own(), !own.controllers.contains("pids") else { return }
+        try await survive("constructor_bomb", file: "template", processLimit: 50)
     }
 
     @Test func `a stopped launcher is killed and replaced, and its launches are lost`() async throws {

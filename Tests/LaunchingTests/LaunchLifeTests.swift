@@ -84,6 +84,18 @@ import Testing
             what: "bad frame", events: up + [.violation(finding: "x", code: nil), killed], outcome: .killed,
             reason: .protocolError),
         Row(
+            what: "beyond a limit, then false", events: up + [beyond, no, exit], outcome: .expired,
+            reason: .memoryLimit),
+        Row(
+            what: "far beyond a limit", events: up + [farBeyond, killed], outcome: .killed,
+            reason: .memoryLimit),
+        Row(
+            what: "far beyond a limit while it stops", events: up + [lease, beyond, farBeyond, killed],
+            outcome: .killed, reason: .memoryLimit),
+        Row(
+            what: "beyond a limit after completion", events: up + [yes, beyond, killed], outcome: .succeeded,
+            reason: nil),
+        Row(
             what: "launcher died", events: up + [.launcherDied(message: "x")], outcome: .lost,
             reason: .launcherDied),
         Row(
@@ -132,6 +144,8 @@ import Testing
     static let nothing = Event.done(success: false, message: nil, isUnstarted: true)
     static let deaf = Event.done(success: false, message: nil, isUnstarted: true, isDeaf: true)
     static let lease = Event.expire(.leaseEnded)
+    static let beyond = Event.limitPassed(.memoryLimit, note: "b")
+    static let farBeyond = Event.limitPassed(.memoryLimit, note: "f", isFar: true)
 
     @Test func `an expiration that nothing listened to is no answer of the handler, once it was ready`() {
         let begun = [Event.templateReady, .spawned]
@@ -214,6 +228,13 @@ import Testing
                 ]))
     }
 
+    @Test func `what is beyond a limit is killed at once when its task has completed, and asked before`() {
+        #expect(
+            Self.run(Self.up + [Self.yes, Self.beyond, Self.beyond]).actions.suffix(2) == [.awaitExit, .kill])
+        #expect(!Self.run(Self.up + [Self.beyond, Self.beyond]).actions.contains(.kill))
+        #expect(Self.run(Self.up + [Self.lease, Self.farBeyond]).actions.last == .kill)
+    }
+
     @Test func `only the first expiration counts`() {
         let (end, actions) = Self.run(Self.up + [Self.lease, .expire(.thermal), Self.no, Self.exit])
         #expect(end?.reason == .leaseEnded)
@@ -225,7 +246,7 @@ import Testing
         .templateReady, .templateFailed(finding: "f", status: nil), .loadDeadlinePassed, .spawned,
         .spawnFailed(finding: "f"), .ready, .loadFailed(finding: "f"), yes, no, nothing, lease, .graceEnded,
         .tidyingEnded, .kill(.simulated, message: "k"), .violation(finding: "v", code: nil), exit, segfault,
-        .unkillable, .launcherDied(message: "l"),
+        .unkillable, .launcherDied(message: "l"), beyond, farBeyond,
     ]
 
     @Test func `after any three events in any order it ends once, and by its exit at the latest`() {

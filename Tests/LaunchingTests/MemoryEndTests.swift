@@ -20,6 +20,12 @@ import Testing
         return life
     }
 
+    @Test func `far beyond the limit is twice as much, and at least 64 MiB more`() {
+        #expect(MemoryEnd.most(limit: .mebibytes(8)) == .mebibytes(72))
+        #expect(MemoryEnd.most(limit: .mebibytes(64)) == .mebibytes(128))
+        #expect(MemoryEnd.most(limit: .mebibytes(1024)) == .mebibytes(2048))
+    }
+
     @Test func `the message names the limit and the peak`() {
         #expect(
             MemoryEnd.finding(

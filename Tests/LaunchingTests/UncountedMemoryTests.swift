@@ -53,13 +53,14 @@ import Testing
 
     @Test(
         .enabled(if: !hasMemoryController && getuid() == 0, "only root sees what mappings keep"),
-        arguments: [GroupKill.cgroup, .pidNamespace])
-    func `shared memory that no process has mapped at present counts, too`(groupKill: GroupKill) async throws
-    {
+        arguments: [GroupKill.cgroup, .pidNamespace], ["hides", "crowds"])
+    func `shared memory that no process has mapped at present counts, too`(
+        groupKill: GroupKill, what: String
+    ) async throws {
         let harness = try await LaunchHarness(groupKill: groupKill, storageInterval: .milliseconds(50))
-        var limits = try harness.order("hides").declaration.limits
+        var limits = try harness.order(what).declaration.limits
         limits.memory = .mebibytes(100)
-        var order = try order("hides", harness, limits)
+        var order = try order(what, harness, limits)
         order.handler.manifest.sandbox.subprocesses = true
         let sight = try await harness.run(order)
         #expect(sight.end?.reason == .memoryLimit, "\(String(describing: sight.end))")

@@ -54,9 +54,11 @@ struct IsolationProbe: Sendable {
         sandbox[.user] = Self.probeUser(runnerPath, users?.lowerBound, stateDirectory)
         let reports = Self.probeReports(runnerPath)
         reportsCalls = reports.isAvailable
+        // The kernel limits no processes of root; see Documentation/Decisions/0056-a-limit-of-processes.md.
+        let countsProcesses = ProcessFacts.isRoot && sandbox[.user]?.isAvailable != true
         report = IsolationReport(
             groupKill: used,
-            layers: layers + (groups.map(Self.delegate(to:)) ?? [])
+            layers: layers + (groups.map { Self.delegate(to: $0, countsProcesses: countsProcesses) } ?? [])
                 + SandboxLayer.allCases.compactMap { sandbox[$0] } + [reports],
             sandbox: Set(sandbox.filter(\.value.isAvailable).keys))
     }
@@ -93,9 +95,13 @@ struct IsolationProbe: Sendable {
 
     /// Enables the controllers for this host's groups, as far as the machine and the service manager permit.
     ///
-    /// - Parameter base: The parent of this host's groups.
+    /// - Parameters:
+    ///   - base: The parent of this host's groups.
+    ///   - countsProcesses: Whether the host counts the processes of each launch if the kernel does not.
     /// - Returns: One layer for the report.
-    static func delegate(to base: ControlGroup) -> [IsolationReport.Layer] {
+    static func delegate(
+        to base: ControlGroup, countsProcesses: Bool = false
+    ) -> [IsolationReport.Layer] {
         // The host's own group, unless it has moved to a child of it.
         let own = base.parent
         let there = wantedControllers.intersection(own.controllers)
@@ -116,7 +122,10 @@ struct IsolationProbe: Sendable {
                         + (got.contains("cpu")
                             ? "" : "It does not slow a launch that has used half of its CPU limit. ")
                         + (got.contains("pids")
-                            ? "" : "It limits the processes of a bundle, and not those of each launch. ")
+                            ? ""
+                            : countsProcesses
+                                ? "It counts the processes of each launch itself. "
+                                : "It limits the processes of a bundle, and not those of each launch. ")
                         + "To permit this, start it as a systemd service with Delegate=yes")
         ]
     }

@@ -53,6 +53,8 @@ struct LaunchLife: Equatable, Sendable {
         case tidyingEnded
         /// The host wants the launch to be killed.
         case kill(Reason, message: String)
+        /// The launch is beyond a limit that the host measures; `isFar` if it is too far to be asked to stop.
+        case limitPassed(Reason, note: String, isFar: Bool = false)
         /// The task violated the protocol.
         case violation(finding: String, code: UInt32?)
         /// The process ended, its group is empty, and its pipes were read to the end.
@@ -143,8 +145,8 @@ struct LaunchLife: Equatable, Sendable {
             return end(LaunchEnd(outcome: .killed, reason: reason, message: message))
         case .launcherDied(let message):
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
-        case .spawned, .ready, .loadFailed, .done, .fault, .graceEnded, .tidyingEnded, .violation, .exited,
-            .unkillable:
+        case .spawned, .ready, .loadFailed, .done, .fault, .graceEnded, .tidyingEnded, .limitPassed,
+            .violation, .exited, .unkillable:
             return []
         }
     }
@@ -180,7 +182,7 @@ struct LaunchLife: Equatable, Sendable {
         case .launcherDied(let message):
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
         case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .fault,
-            .graceEnded, .tidyingEnded, .violation, .unkillable:
+            .graceEnded, .tidyingEnded, .limitPassed, .violation, .unkillable:
             // The launcher answers the spawn request in any case, even if the template has ended.
             return []
         }
@@ -232,6 +234,9 @@ struct LaunchLife: Equatable, Sendable {
             return kill(end)
         case .kill(let reason, let message):
             return kill(LaunchEnd(outcome: .killed, reason: reason, message: message))
+        case .limitPassed(let reason, let note, let isFar):
+            if isFar { return kill(LaunchEnd(outcome: .killed, reason: reason, message: note)) }
+            return handleAlive(.expire(reason, note: note))
         case .violation(let finding, let code):
             return violation(finding, code)
         case .exited(let status, let leftovers, let outOfMemory):
@@ -255,7 +260,7 @@ struct LaunchLife: Equatable, Sendable {
         case .spawnFailed(let finding, let isShortage):
             // The launch was killed while it was being spawned, and its process was never created.
             return end(verdict ?? .unstarted(finding, isShortage: isShortage))
-        case .tidyingEnded, .kill:
+        case .tidyingEnded, .kill, .limitPassed:
             guard stage == .completed else { return [] }
             // The outcome of the completion is kept; only the remaining processes are killed.
             stage = .killing

@@ -7,13 +7,22 @@ import TaskModel
 extension LauncherCore {
     /// Whether the host counts the processes of a launch.
     func countsProcesses(of launch: RunningLaunch) -> Bool {
-        !groupsLimitProcesses && limitOfProcesses(for: launch.order.place.user) == nil
+        countsProcesses(of: launch.order.place.user)
     }
 
-    /// Starts to watch the number of the machine's threads, while there is a launch whose processes the host
-    /// counts.
+    private func countsProcesses(of user: UInt32?) -> Bool {
+        !groupsLimitProcesses && limitOfProcesses(for: user) == nil
+    }
+
+    /// Starts to watch the number of the machine's threads, while there is a launch or a template whose
+    /// processes the host counts.
     func watchThreads() {
-        guard threadTimer == nil, launches.values.contains(where: countsProcesses(of:)) else { return }
+        guard threadTimer == nil,
+            launches.values.contains(where: countsProcesses(of:))
+                || templateGroups.keys.contains(where: {
+                    book.templates[$0].map { countsProcesses(of: $0.key.user) } ?? false
+                })
+        else { return }
         if threadGrowth.hasGrown(to: MachineThreads.count(), beyond: mostProcesses) { endAllWithTooMany() }
         threadTimer = after(ThreadGrowth.interval) { [self] in
             threadTimer = nil
@@ -23,14 +32,20 @@ extension LauncherCore {
 
     private var mostProcesses: Int { min(Int(clamping: processLimit), GroupPool.processLimit) }
 
-    /// Counts the threads of all launches, and of all templates, whose constructors may start some.
+    /// Counts the threads of all launches, and of all templates, whose constructors may start some at once or
+    /// later.
     private func endAllWithTooMany() {
-        for launch in launches.values where countsProcesses(of: launch) { _ = endIfTooMany(launch) }
-        for (id, group) in templateGroups where templateTimers[id] != nil {
+        for launch in launches.values { _ = endIfTooMany(launch) }
+        for (id, group) in templateGroups where templateGroups[id] != nil {
             let count = group.threadCount
             guard count > mostProcesses else { continue }
             try? group.kill()
-            templateTimers.removeValue(forKey: id)?.cancel()
+            guard let timer = templateTimers.removeValue(forKey: id) else {
+                // It is loaded, so only launches to come need another one.
+                retireTemplate(id)
+                continue
+            }
+            timer.cancel()
             let finding =
                 "the constructors of its library started \(count) processes and threads; the limit is "
                 + "\(mostProcesses)"
@@ -42,18 +57,16 @@ extension LauncherCore {
     ///
     /// - Returns: Whether the launch ends.
     func endIfTooMany(_ launch: RunningLaunch) -> Bool {
-        guard launch.pid != nil, ![.completed, .killing, .ended].contains(launch.life.stage) else {
-            return false
-        }
+        guard countsProcesses(of: launch), launch.pid != nil,
+            ![.killing, .ended].contains(launch.life.stage)
+        else { return false }
         let count = launch.threadCount
         guard count > mostProcesses else { return false }
         // At once: the launcher's kill comes after a look at the threads, and until then there are ever more.
         try? launch.group?.kill()
         launch.process?.kill()
-        handle(
-            .violation(
-                finding: "it had \(count) processes and threads; the limit is \(mostProcesses)", code: nil),
-            launch)
+        let finding = "it had \(count) processes and threads; the limit is \(mostProcesses)"
+        handle(.kill(.protocolError, message: finding), launch)
         return true
     }
 }

@@ -11,11 +11,8 @@ extension LauncherCore {
     func scheduleMonitor(_ launch: RunningLaunch) {
         launch.monitorTimer?.cancel()
         launch.monitorTimer = nil
-        guard launch.life.stage == .running else { return }
-        if launch.memoryBefore == nil || launch.canLeaveGroup || countsProcesses(of: launch) {
-            scheduleMemoryLook()
-        }
-        guard let next = launch.monitor?.nextSampleAt else { return }
+        if isPolled(launch) { scheduleMemoryLook() }
+        guard launch.life.stage == .running, let next = launch.monitor?.nextSampleAt else { return }
         launch.monitorTimer = after(next - moments.now().monotonic) { [self] in lookAtCPU(of: launch) }
     }
 
@@ -46,23 +43,28 @@ extension LauncherCore {
         if memoryTimer == nil { memoryTimer = after(Self.memoryInterval) { [self] in lookAtMemory() } }
     }
 
+    /// Whether the host must look at a launch itself, once a second.
+    private func isPolled(_ launch: RunningLaunch) -> Bool {
+        launch.hasLimits
+            && (launch.memoryBefore == nil || launch.canLeaveGroup || countsProcesses(of: launch))
+    }
+
     private func lookAtMemory() {
         memoryTimer = nil
-        for launch in launches.values where launch.life.stage == .running && launch.canLeaveGroup {
-            if !endIfLeft(launch) { scheduleMemoryLook() }
+        for launch in launches.values where isPolled(launch) {
+            guard !endIfLeft(launch), !endIfTooMany(launch) else { continue }
+            if launch.memoryBefore == nil { took(launch.residentBytes(), of: "memory", launch) }
+            if isPolled(launch) { scheduleMemoryLook() }
         }
-        for launch in launches.values where launch.life.stage == .running && countsProcesses(of: launch) {
-            if !endIfTooMany(launch) { scheduleMemoryLook() }
-        }
-        for launch in launches.values where launch.life.stage == .running && launch.memoryBefore == nil {
-            let (resident, limit) = (launch.residentBytes(), launch.order.declaration.limits.memory)
-            guard resident > limit.bytes else {
-                scheduleMemoryLook()
-                continue
-            }
-            let note = "it used \(ByteCount(bytes: resident)) of memory; the limit is \(limit)"
-            handle(.expire(.memoryLimit, note: note), launch)
-        }
+    }
+
+    /// Compares memory of a launch that was measured with its limit; `what` it is stands in the message.
+    func took(_ bytes: Int64, of what: String, _ launch: RunningLaunch) {
+        let limit = launch.order.declaration.limits.memory
+        guard bytes > limit.bytes else { return }
+        let note = "it used \(ByteCount(bytes: bytes)) of \(what); the limit is \(limit)"
+        let isFar = bytes > MemoryEnd.most(limit: limit).bytes
+        handle(.limitPassed(.memoryLimit, note: note, isFar: isFar), launch)
     }
 
     /// Ends a launch with a process that has moved itself to another cgroup, where its CPU time is not
@@ -75,8 +77,7 @@ extension LauncherCore {
         guard launch.canLeaveGroup, let group = launch.group, let pid = launch.pid,
             let stray = ProcessUsage.descendants(of: pid).first(where: { !group.mayContain($0) })
         else { return false }
-        handle(
-            .violation(finding: "its process \(stray) has left the launch's cgroup", code: nil), launch)
+        handle(.kill(.protocolError, message: "its process \(stray) has left the launch's cgroup"), launch)
         return true
     }
 

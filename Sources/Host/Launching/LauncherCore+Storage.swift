@@ -16,16 +16,17 @@ extension LauncherCore {
     func watchStorage(of launch: RunningLaunch) {
         let counted = whatIsCounted(for: launch)
         let countsShared = countsSharedMemory(of: launch)
-        guard launch.life.stage == .running, counted != nil || countsShared else { return }
+        guard launch.hasLimits, counted != nil || countsShared else { return }
         let processes = launch.processes
         Self.counting.async { [self] in
             let unlinked = UnlinkedFiles(of: processes)
-            let shared = countsShared ? unlinked.sharedMemoryBytes : 0
+            let shared = countsShared ? unlinked : nil
             guard let (directories, limit) = counted else {
                 return loop.execute { [self] in took(shared, nil, launch) }
             }
             var size = DirectoryTree.size(of: directories, most: Self.mostEntries)
             size.bytes += unlinked.bytes(besides: directories)
+            size.isComplete = size.isComplete && unlinked.isComplete
             let final = size
             loop.execute { [self] in took(shared, (final.bytes, final.isComplete, limit), launch) }
         }
@@ -51,20 +52,25 @@ extension LauncherCore {
     }
 
     private func took(
-        _ shared: Int64, _ size: (bytes: Int64, isComplete: Bool, limit: ByteCount)?, _ launch: RunningLaunch
+        _ shared: UnlinkedFiles?, _ size: (bytes: Int64, isComplete: Bool, limit: ByteCount)?,
+        _ launch: RunningLaunch
     ) {
-        guard launch.life.stage == .running else { return }
-        let memory = launch.order.declaration.limits.memory
-        if shared > memory.bytes {
-            let note = "it used \(ByteCount(bytes: shared)) of shared memory; the limit is \(memory)"
-            return handle(.expire(.memoryLimit, note: note), launch)
+        guard launch.hasLimits else { return }
+        if let shared {
+            took(shared.sharedMemoryBytes, of: "shared memory", launch)
+            if !shared.isComplete {
+                let limit = launch.order.declaration.limits.memory
+                let note = "it has more mapped files than can be counted; the limit of memory is \(limit)"
+                handle(.limitPassed(.memoryLimit, note: note), launch)
+            }
         }
         if let size {
             launch.storage = size.bytes
             if let note = excess(size.bytes, size.isComplete, size.limit) {
-                return handle(.expire(.storageLimit, note: note), launch)
+                handle(.limitPassed(.storageLimit, note: note), launch)
             }
         }
+        guard launch.hasLimits else { return }
         launch.storageTimer = after(storageInterval) { [self] in watchStorage(of: launch) }
     }
 
@@ -74,7 +80,8 @@ extension LauncherCore {
             return "the directories of its bundle occupy \(ByteCount(bytes: bytes)); the limit is \(limit)"
         }
         if isComplete { return nil }
-        return "the directories of its bundle contain more than \(Self.mostEntries) files, or are nested too "
-            + "deeply to be counted; the limit is \(limit)"
+        return
+            "the directories of its bundle contain more than \(Self.mostEntries) files, are nested too deeply to "
+            + "be counted, or it has too many files without a name; the limit is \(limit)"
     }
 }

@@ -1,8 +1,17 @@
 import LinuxSystem
 import TaskModel
 
-/// Explains the end of a launch that the kernel killed for lack of memory, from the counts of its cgroup.
+/// Judges the memory of a launch: what the host measured, and the counts of its cgroup if the kernel killed
+/// it.
 enum MemoryEnd {
+    /// The memory with which a launch is not asked to stop, but killed, where only the host measures it.
+    ///
+    /// Our choice: twice the limit is no mistake in the last megabyte. The least distance of 64 MiB is for
+    /// small limits, so that a task has room for the work of stopping.
+    static func most(limit: ByteCount) -> ByteCount {
+        max(ByteCount(bytes: limit.bytes * 2), ByteCount(bytes: limit.bytes + 64 << 20))
+    }
+
     /// Why the kernel killed the launch; `nil` if it did not, or if the memory controller is not delegated.
     ///
     /// - Parameters:

@@ -135,6 +135,12 @@ final class RunningLaunch: @unchecked Sendable {
         }
     }
 
+    /// Whether the limits of memory, storage and processes apply: from *ready* to the end of the last
+    /// process, also when the task has completed.
+    var hasLimits: Bool {
+        readyAt != nil && exit == nil && [.running, .expiring, .completed].contains(life.stage)
+    }
+
     /// The CPU time since the start of the launch, and whether it may be too low.
     func cpuTime() -> (Duration, isLowerBound: Bool) {
         let (counted, isLowerBound) = countedTime()

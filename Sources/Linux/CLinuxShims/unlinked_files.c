@@ -15,26 +15,49 @@ static bool is_copy(const struct stat *status) {
     return status->st_uid == geteuid() && (status->st_mode & 0222) == 0;
 }
 
-/* Adds the unlinked files that the links in a directory of /proc lead to. */
-static size_t add_files(const char *path, bool are_mapped, struct lx_file *files, size_t count, size_t room) {
+/* Adds a file, unless the table has it. Returns false if the table is full. */
+static bool add_file(const struct stat *status, struct lx_file_table *table) {
+    uint64_t hash = (status->st_ino ^ (uint64_t)status->st_dev << 32) * 0x9E3779B97F4A7C15;
+    size_t at = (hash >> 32) & (table->room - 1);
+    while (table->places[at].device != 0) {
+        if (table->places[at].device == status->st_dev && table->places[at].inode == status->st_ino)
+            return true;
+        at = (at + 1) & (table->room - 1);
+    }
+    if (table->count >= table->room / 2)
+        return false;
+    table->count++;
+    table->places[at] = (struct lx_file){status->st_dev, status->st_ino, (int64_t)status->st_blocks * 512};
+    return true;
+}
+
+/* Adds the unlinked files that the links in a directory of /proc lead to. Returns false if there are too
+ * many. */
+static bool add_files(const char *path, bool are_mapped, struct lx_file_table *table) {
     DIR *directory = opendir(path);
     struct dirent *entry;
     struct stat status;
-    while (directory != NULL && count < room && (entry = readdir(directory)) != NULL)
-        if (entry->d_name[0] != '.' && fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
+    bool is_complete = true;
+    while (directory != NULL && is_complete && (entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        is_complete = table->links-- > 0;
+        if (is_complete && fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
             S_ISREG(status.st_mode) && status.st_nlink == 0 && !(are_mapped && is_copy(&status)))
-            files[count++] = (struct lx_file){status.st_dev, status.st_ino, (int64_t)status.st_blocks * 512};
+            is_complete = add_file(&status, table);
+    }
     if (directory != NULL)
         closedir(directory);
-    return count;
+    return is_complete;
 }
 
-size_t lx_unlinked_files(pid_t process, struct lx_file *files, size_t room) {
+bool lx_add_unlinked_files(pid_t process, struct lx_file_table *table) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/fd", process);
-    size_t count = add_files(path, false, files, 0, room);
+    if (!add_files(path, false, table))
+        return false;
     snprintf(path, sizeof(path), "/proc/%d/map_files", process);
-    return add_files(path, true, files, count, room);
+    return add_files(path, true, table);
 }
 
 uint64_t lx_device(const char *path) {

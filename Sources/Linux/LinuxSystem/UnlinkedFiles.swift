@@ -5,12 +5,14 @@ import Glibc
 ///
 /// Mapped files, which include shared memory, are found by root alone; the kernel shows them to no one else.
 public struct UnlinkedFiles: Sendable {
-    private struct Name: Hashable {
-        let device, inode: UInt64
-    }
+    /// The places of the table of files, of which half are used: four times as many files as a process of a
+    /// task can have open.
+    private static let places = 32_768
 
-    /// How many files of one process are counted: four times as many as a task can have open.
-    private static let mostFiles = 16_384
+    /// How many open files and mappings of all processes are looked at, which takes about a second.
+    ///
+    /// Our choice: a process of the default system settings can have 65,530 mappings.
+    private static let mostLinks: Int64 = 500_000
 
     /// The device of memory files, shared mappings and segments of System V; 0 if it is not known.
     private static let sharedMemory = lx_shared_memory_device()
@@ -18,17 +20,18 @@ public struct UnlinkedFiles: Sendable {
     /// The allocated bytes by device.
     private var bytes: [UInt64: Int64] = [:]
 
+    /// Whether all files were counted; otherwise, there are more than any task needs.
+    public let isComplete: Bool
+
     /// Looks at the files of processes; those that have ended have none.
     public init(of processes: [Int32]) {
-        var seen: Set<Name> = []
-        var files = [lx_file](repeating: lx_file(), count: Self.mostFiles)
-        for process in processes {
-            let count = lx_unlinked_files(process, &files, files.count)
-            for file in files[..<count]
-            where seen.insert(Name(device: file.device, inode: file.inode)).inserted {
-                bytes[file.device, default: 0] += file.bytes
-            }
+        var files = [lx_file](repeating: lx_file(), count: Self.places)
+        isComplete = files.withUnsafeMutableBufferPointer { places in
+            var table = lx_file_table(
+                places: places.baseAddress, room: places.count, count: 0, links: Self.mostLinks)
+            return processes.allSatisfy { lx_add_unlinked_files($0, &table) }
         }
+        for file in files where file.device != 0 { bytes[file.device, default: 0] += file.bytes }
     }
 
     /// The bytes on the file systems of these paths.

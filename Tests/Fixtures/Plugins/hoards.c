@@ -1,9 +1,11 @@
 /* Asks for memory that the pages of its process would not show, and reports what it got. With the label
- * "shares", it fills shared memory until it is ended; with "hides", memory that it then has not mapped. */
+ * "shares", it fills shared memory until it is ended; with "hides", memory that it then has not mapped; with
+ * "crowds", it does the same behind 17,000 mappings of one file without a name. */
 #include "fixture.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -72,13 +74,30 @@ static void hide(bgtask_task *task, const bgtask_host *host) {
         pause();
 }
 
+/* Maps one page of a file without a name 17,000 times, apart from each other. */
+static void crowd(void) {
+    enum { MAPPINGS = 17000, PAGE = 4096 };
+    char path[4096];
+    snprintf(path, sizeof path, "%s/crowd", getenv("TMPDIR"));
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    unlink(path);
+    char *range = mmap(NULL, (size_t)2 * MAPPINGS * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (file < 0 || ftruncate(file, PAGE) != 0 || range == MAP_FAILED)
+        return;
+    for (size_t i = 0; i < MAPPINGS; i++)
+        mmap(range + 2 * i * PAGE, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0);
+    close(file);
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
     if (strcmp(label, "shares") == 0) {
         share(task, host);
         return;
     }
-    if (strcmp(label, "hides") == 0) {
+    if (strcmp(label, "crowds") == 0)
+        crowd();
+    if (strcmp(label, "hides") == 0 || strcmp(label, "crowds") == 0) {
         hide(task, host);
         return;
     }

@@ -75,9 +75,16 @@ struct lx_file {
     uint64_t device, inode;
     int64_t bytes; /**< The allocated bytes. */
 };
-/** Finds regular files without a name that a process has open or, as far as the caller may see it, mapped;
- * some may occur twice. Returns how many it stored, at most `room`; 0 for a process that has ended. */
-size_t lx_unlinked_files(pid_t process, struct lx_file *files, size_t room);
+/** A table of files, which has each file once. */
+struct lx_file_table {
+    struct lx_file *places; /**< The device of an empty place is 0. */
+    size_t room;            /**< The number of places, a power of two; at most half of them are used. */
+    size_t count;           /**< The number of files. */
+    int64_t links;          /**< How many more open files and mappings may be looked at. */
+};
+/** Adds the regular files without a name that a process has open or, as far as the caller may see it, mapped;
+ * none for a process that has ended. Returns false if there are too many files or links for the table. */
+bool lx_add_unlinked_files(pid_t process, struct lx_file_table *table);
 
 /** The device of a file; 0 if it does not exist. */
 uint64_t lx_device(const char *path);
