@@ -55,6 +55,33 @@ import Testing
         #expect(again.status == 1 && again.output.contains("it already exists"), "\(again)")
     }
 
+    @Test func `an app that only has a background session gets the task for its events`() throws {
+        let folder = try Folder()
+        let file = try folder.write("Info.plist", plist(photos))
+        let guessed = bgtask("manifest", "from-plist", file)
+        #expect(guessed.status == 0, "\(guessed)")
+        #expect(
+            guessed.output.contains(
+                "  - identifier: com.example.photos.transfers\n    kind: transferEvents  # guessed: only"),
+            "\(guessed)")
+        try folder.write("None/a.swift", "let x = 1\n")
+        let none = bgtask("manifest", "from-plist", file, "--sources", folder.path + "/None")
+        #expect(none.status == 1 && none.output.contains("permits no identifiers"), "\(none)")
+        for (source, identifier) in [
+            ("URLSessionConfiguration.background(withIdentifier: \"com.example.photos.up\")", "up"),
+            ("URLSessionConfiguration.background(withIdentifier: name())", "transfers"),
+            ("Scene().backgroundTask(.urlSession(\"com.example.photos.swift\")) { }", "swift"),
+        ] {
+            try folder.write("Sources/a.swift", "let x = \(source)\n")
+            let answer = bgtask("manifest", "from-plist", file, "--sources", folder.path + "/Sources")
+            let task =
+                "identifier: com.example.photos.\(identifier)\n    kind: transferEvents  # for the session in a.swift:1\n"
+            #expect(answer.status == 0 && answer.output.contains(task), "\(answer)")
+            let manifest = try folder.write("m.yaml", answer.output)
+            #expect(bgtask("lint", manifest).status == 0, "\(answer)")
+        }
+    }
+
     @Test func `build settings come from a configuration file and the files that it includes`() throws {
         let folder = try Folder()
         let file = try folder.write(
@@ -222,7 +249,8 @@ import Testing
         ("<plist version=\"1.0\"><array/></plist>", "its root is not a dictionary"),
         ("<plist version=\"1.0\"><dict/></plist>", "no CFBundleIdentifier"),
         (
-            "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string></dict></plist>",
+            "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string>"
+                + "<key>UIBackgroundModes</key><array><string>fetch</string></array></dict></plist>",
             "BGTaskSchedulerPermittedIdentifiers is missing"
         ),
         (

@@ -75,7 +75,7 @@ struct TransferWorld {
         _ change: (inout TransferRequest) -> Void = { _ in }
     ) throws -> Transfer {
         var request = TransferRequest(bundle: try BundleIdentifier(bundle), direction: .download, url: url)
-        request.file = "/out"
+        request.file = "/out-\(calls)"
         change(&request)
         return try call(.transfer(request))
     }
@@ -143,7 +143,7 @@ struct TransferWorld {
         world.orders = []
         world.end(id, .finished, completed: 9)
         #expect(world[id]?.state == .finishing)
-        guard case .deliver(let delivered, .path("/out"))? = world.orders.first else {
+        guard case .deliver(let delivered, .path("/out-0"))? = world.orders.first else {
             Issue.record("no delivery: \(world.orders)")
             return
         }
@@ -214,6 +214,27 @@ struct TransferWorld {
         world.orders = []
         world.end(TransferID(rawValue: 1), .finished, completed: 3)
         #expect(world.begun() == [])
+    }
+
+    @Test func `a file has one open download`() throws {
+        var world = TransferWorld()
+        let first = try world.submit { $0.file = "/a" }
+        let refused = #expect(throws: SubmissionError.self) { try world.submit { $0.file = "/a" } }
+        #expect(refused?.finding == "T1 downloads to this file, and has not ended")
+        try world.submit { ($0.file, $0.direction) = ("/a", .upload) }
+        try world.submit { $0.file = nil }
+        try world.submit { $0.file = nil }
+        _ = try world.call(.cancelTransfer(first.id))
+        try world.submit { $0.file = "/a" }
+        var request = first.request
+        request.file = "/b"
+        world.ask(.transfers([request, request]))
+        #expect(throws: SubmissionError.self) {
+            try #require(world.answers[world.lastCall]).value {
+                if case .transfers(let ids) = $0 { ids } else { nil }
+            }
+        }
+        try world.submit { $0.file = "/b" }
     }
 
     @Test func `transfers of one call are stored by one write, all or none`() throws {

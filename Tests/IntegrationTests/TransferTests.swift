@@ -68,6 +68,23 @@ import Testing
         #expect((try host.json("transfers") as? [Any])?.count == 41)
     }
 
+    @Test func `a second open download to one file is refused, however its path is written`() throws {
+        try host.start()
+        let manager = FileManager.default
+        try manager.createDirectory(atPath: path("d"), withIntermediateDirectories: true)
+        try manager.createSymbolicLink(atPath: path("dl"), withDestinationPath: path("d"))
+        let address = "\(server.address)/file/x?size=10&hold=yes"
+        #expect(host.run("transfer", address, "--to", path("d/x")).status == 0)
+        for other in ["d/x", "dl/x", "d/../d//x", "./d/x"] {
+            let answer = host.run("transfer", address, "--to", path(other))
+            #expect(answer.status != 0 && answer.errors.contains("T1 downloads to this file"), "\(answer)")
+        }
+        try server.release("x")
+        try host.wait("the first has ended") { try host.transfer("T1")["outcome"] is String }
+        #expect(fetch("file", "y", "size=10", to: "dl/x").status == 0)
+        #expect(try host.hash("d/x") == server.hash("y", size: 10))
+    }
+
     /// A fault of a server that a download survives: the query, the name of the content, and the ranges that
     /// are requested.
     struct Fault: CustomTestStringConvertible {
@@ -126,6 +143,10 @@ import Testing
         ("redirect/h", "to=file:///etc/passwd", "Protocol \"file\" not supported"),
         ("headers/h", "lines=100000", "more than 200 header lines"),
         ("headers/h", "lines=3&length=60000", "more than 200 header lines or 48 KiB"),
+        ("headers/h", "lines=1&length=1000000", "more than 200 header lines or 48 KiB"),
+        ("interim/h", "code=100&count=10000", "more than 200 header lines"),
+        ("interim/h", "code=103&count=10000", "more than 200 header lines"),
+        ("trailers/h", "lines=10000", "more than 200 header lines"),
         ("file/h", "size=1000&chunked=gzip,chunked", "a transfer encoding that was not requested"),
         ("raw/h", "head=HTTP/1.1%20-5:%20x", "Unsupported response code in HTTP response"),
         ("status/h", "code=401", "the server answered with status 401"),
@@ -138,7 +159,7 @@ import Testing
         try host.start()
         let before = try FileManager.default.contentsOfDirectory(atPath: host.directory.path)
         let parts = place.split(separator: "/").map(String.init)
-        let answer = fetch(parts[0], parts[1], query)
+        let answer = fetch(parts[0], parts[1], query, to: "out", "--give-up-after", "20s")
         #expect(answer.status == 1)
         #expect(answer.output.contains(text), "\(answer)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: host.directory.path) == before)
@@ -172,6 +193,34 @@ import Testing
         #expect((seen[0]["headers"] as? [String: String])?["X-Test"] == "yes")
         let missing = host.run("transfer", "\(server.address)/put/up", "--upload", path("missing"))
         #expect(missing.status == 2)
+    }
+
+    @Test func `an upload whose file changes meanwhile is sent again`() throws {
+        try host.start()
+        fetch("file", "u", "size=3000000")
+        host.run(
+            "transfer", "\(server.address)/put/up?gate=1000000", "--upload", path("out"), "--retry-delay",
+            "10ms")
+        try host.wait("the server has a part") { try Int(server.get("at/up")) ?? 0 >= 1_000_000 }
+        let file = try FileHandle(forUpdating: URL(filePath: path("out")))
+        try file.write(contentsOf: Data(repeating: 7, count: 100))
+        try file.close()
+        try server.release("up")
+        try host.wait("the transfer has ended") { try host.transfer("T2")["outcome"] is String }
+        let row = try host.transfer("T2")
+        #expect(row["outcome"] as? String == "succeeded" && row["attempts"] as? Int == 2, "\(row)")
+        #expect(try server.seen("up").last?["sha256"] as? String == host.hash("out"))
+    }
+
+    @Test func `an upload that is answered before the server has it is sent again`() throws {
+        try host.start()
+        fetch("file", "u", "size=3000000")
+        let answer = host.run(
+            "transfer", "\(server.address)/put/up?early=1", "--upload", path("out"), "--wait",
+            "--retry-delay", "10ms")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(answer.output.contains("the server answered before it had received the file"), "\(answer)")
+        #expect(try server.seen("up").map { $0["sha256"] as? String } == [nil, host.hash("out")])
     }
 
     @Test func `transfers wait for their conditions, are listed with the reason, and can be cancelled`()

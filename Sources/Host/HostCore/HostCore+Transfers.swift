@@ -16,6 +16,7 @@ extension HostCore {
         guard phase == .serving else { return refuse(call, notServing("bgtaskd")) }
         if let refusal = Self.refusal(of: request) { return refuse(call, refusal) }
         let transfer = makeTransfer(request)
+        if let refusal = claimPlaces([transfer]) { return refuse(call, refusal) }
         store(.saveTransfer(transfer), .acceptTransfer(transfer, call))
     }
 
@@ -26,7 +27,26 @@ extension HostCore {
             if let refusal = Self.refusal(of: request) { return refuse(call, refusal) }
         }
         let transfers = requests.map { makeTransfer($0) }
+        if let refusal = claimPlaces(transfers) { return refuse(call, refusal) }
         store(.addTransfers(transfers), .acceptTransfers(transfers, call))
+    }
+
+    /// Notes the files of new downloads; if one belongs to another download, says so and notes none.
+    private mutating func claimPlaces(_ new: [Transfer]) -> SubmissionError? {
+        for transfer in new {
+            guard let owner = transfers.places.claim(transfer) else { continue }
+            for other in new { transfers.places.release(other) }
+            let isOfCall = new.contains { $0.id == owner }
+            return SubmissionError(
+                code: .invalidRequest, subject: transfer.request.file ?? transfer.request.url,
+                finding: isOfCall
+                    ? "two downloads of the call have this file"
+                    : "\(owner) downloads to this file, and has not ended",
+                remedy: isOfCall
+                    ? "Give each a file of its own"
+                    : "Give another file, wait for the end of \(owner), or cancel it: bgtask cancel \(owner)")
+        }
+        return nil
     }
 
     private static func refusal(of request: TransferRequest) -> SubmissionError? {
@@ -70,7 +90,10 @@ extension HostCore {
     mutating func transferAccepted(
         _ transfer: Transfer, _ call: CallID, _ result: Result<StoreAnswer, StoreRefusal>
     ) {
-        if case .failure(let refusal) = result { return refuse(call, refusal.asSubmissionError) }
+        if case .failure(let refusal) = result {
+            transfers.places.release(transfer)
+            return refuse(call, refusal.asSubmissionError)
+        }
         put(transfer)
         answer(call, .transfer(transfer))
     }
@@ -78,7 +101,10 @@ extension HostCore {
     mutating func transfersAccepted(
         _ accepted: [Transfer], _ call: CallID, _ result: Result<StoreAnswer, StoreRefusal>
     ) {
-        if case .failure(let refusal) = result { return refuse(call, refusal.asSubmissionError) }
+        if case .failure(let refusal) = result {
+            for transfer in accepted { transfers.places.release(transfer) }
+            return refuse(call, refusal.asSubmissionError)
+        }
         for transfer in accepted { put(transfer) }
         answer(call, .transfers(accepted.map(\.id)))
     }

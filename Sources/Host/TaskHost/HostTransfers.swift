@@ -1,4 +1,5 @@
 import HostCore
+import LinuxSystem
 public import TaskModel
 
 /// The functions of the control channel about transfers; `TransferControl` documents each of them.
@@ -7,16 +8,32 @@ public struct HostTransfers: Sendable {
 
     /// Makes a transfer, which is durable when the function returns.
     public func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
-        try await host.ask(.transfer(request)).value {
+        try await host.ask(.transfer(Self.resolved(request))).value {
             if case .transfer(let found) = $0 { found } else { nil }
         }
     }
 
     /// Makes several transfers, which are durable when the function returns.
     public func transfer(_ requests: [TransferRequest]) async throws(SubmissionError) -> [TransferID] {
-        try await host.ask(.transfers(requests)).value {
+        try await host.ask(.transfers(requests.map(Self.resolved))).value {
             if case .transfers(let found) = $0 { found } else { nil }
         }
+    }
+
+    /// The request with the one spelling of the path of a download, without links in its directory, so that
+    /// two downloads to one file are seen.
+    private static func resolved(_ request: TransferRequest) -> TransferRequest {
+        guard request.direction == .download, let file = request.file, file.hasPrefix("/"),
+            let slash = file.lastIndex(of: "/")
+        else { return request }
+        let name = file[file.index(after: slash)...]
+        // A path that ends so names no file, and a directory can be missing: the delivery says that.
+        guard !["", ".", ".."].contains(name), !file.utf8.contains(0),
+            let directory = try? DirectoryTree.realPath(of: String(file[...slash]))
+        else { return request }
+        var resolved = request
+        resolved.file = (directory == "/" ? "" : directory) + "/" + name
+        return resolved
     }
 
     /// Cancels a transfer.

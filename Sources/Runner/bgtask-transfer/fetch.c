@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@
 #define RESTARTS_MAX 3u
 /* After the first record, another one is written whenever this many steps have arrived. */
 #define STEPS_BETWEEN_RECORDS 64
+
+/* Why an upload fails whose file is not what it was when the attempt began. */
+#define FILE_CHANGED "the file changed while it was sent"
 
 /* MARK: Callbacks */
 
@@ -85,13 +89,15 @@ static size_t on_header(char *line, size_t one, size_t length, void *context) {
     (void)one;
     note_byte(transfer);
     // Lines after the body (trailers) say nothing about the file.
-    if (transfer->response.is_complete && (length < 5 || strncmp(line, "HTTP/", 5) != 0))
-        return length;
-    const char *violation = response_line(&transfer->response, line, length);
+    bool is_trailer = transfer->response.is_complete && (length < 5 || strncmp(line, "HTTP/", 5) != 0);
+    const char *violation = is_trailer ? response_count(&transfer->response, length)
+                                       : response_line(&transfer->response, line, length);
     if (violation != NULL) {
         transfer_fail(transfer, END_FUTILE, "%s", violation);
         return 0;
     }
+    if (is_trailer)
+        return length;
     const struct response *response = &transfer->response;
     bool is_final = response->is_complete && response->status >= 200 && !response->is_redirect;
     return !is_final || accept_response(transfer) ? length : 0;
@@ -128,8 +134,10 @@ static size_t on_upload(char *buffer, size_t one, size_t size, void *context) {
         size = (size_t)left;
     ssize_t count = size == 0 ? 0 : pread(transfer->upload, buffer, size, transfer->upload_at);
     if (count < 0 || (count == 0 && size > 0)) {
-        transfer_fail(transfer, END_FUTILE, "the file to send can't be read: %s",
-                      count < 0 ? strerror(errno) : "it has become shorter");
+        if (count < 0)
+            transfer_fail(transfer, END_FUTILE, "the file to send can't be read: %s", strerror(errno));
+        else
+            transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
         return CURL_READFUNC_ABORT;
     }
     transfer->upload_at += count;
@@ -242,6 +250,16 @@ static void set_callbacks(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, 512L * 1024L);
 }
 
+/* Finds when the file to send was last changed; false if it has not the length that is announced. */
+static bool look_at_upload(const struct transfer *transfer, struct timespec *changed) {
+    struct stat facts;
+    // The descriptor stays that of the same file, whatever its name becomes.
+    if (fstat(transfer->upload, &facts) != 0 || facts.st_size != transfer->upload_length)
+        return false;
+    *changed = facts.st_mtim;
+    return true;
+}
+
 bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     if (transfer->handle == NULL)
         transfer->handle = curl_easy_init();
@@ -257,6 +275,10 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     transfer->response_at = 0;
     transfer->message[0] = transfer->error[0] = '\0';
     transfer->upload_at = 0;
+    if (transfer->is_upload && !look_at_upload(transfer, &transfer->upload_changed)) {
+        transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
+        return false;
+    }
     response_reset(&transfer->response);
     transfer->resumed_from = partial_can_resume(&transfer->partial) ? transfer->partial.size : 0;
     if (is_ready && transfer->resumed_from > 0)
@@ -351,6 +373,28 @@ static bool is_final(CURLcode code, const char *error) {
     }
 }
 
+/* Whether libcurl gave up because a header line is longer than what it keeps of one, 100 KiB. Older versions
+ * say that there is no memory; newer ones have the code 100, "too large". */
+static bool is_long_line(const struct transfer *transfer, CURLcode code) {
+    const struct response *response = &transfer->response;
+    bool has_final = response->is_complete && response->status >= 200 && !response->is_redirect;
+    return transfer->asked >= 0 && !has_final && (code == CURLE_OUT_OF_MEMORY || (int)code == 100);
+}
+
+/* Whether the server, which has accepted an upload, got the whole file as it was and is. */
+static bool is_sent(struct transfer *transfer) {
+    struct timespec changed;
+    if (transfer->upload_at < transfer->upload_length) {
+        transfer_fail(transfer, END_FAULTY, "the server answered before it had received the file");
+        return false;
+    }
+    if (look_at_upload(transfer, &changed) && changed.tv_sec == transfer->upload_changed.tv_sec &&
+        changed.tv_nsec == transfer->upload_changed.tv_nsec)
+        return true;
+    transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
+    return false;
+}
+
 static bool complete_download(struct transfer *transfer) {
     const struct partial *partial = &transfer->partial;
     if (partial->total < 0 || partial->size == partial->total) {
@@ -376,6 +420,10 @@ bool fetch_ended(struct transfer *transfer, CURLcode code) {
     }
     if (transfer->message[0] != '\0')
         return false;
+    if (is_long_line(transfer, code)) {
+        transfer_fail(transfer, END_FUTILE, HEADERS_REFUSED);
+        return false;
+    }
     if (code != CURLE_OK) {
         const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);
         transfer_fail(transfer, is_final(code, text) ? END_FUTILE : END_FAULTY, "%s", text);
@@ -391,7 +439,8 @@ bool fetch_ended(struct transfer *transfer, CURLcode code) {
         return false;
     }
     if (transfer->is_upload) {
-        transfer->end_kind = END_FINISHED;
+        if (is_sent(transfer))
+            transfer->end_kind = END_FINISHED;
         return false;
     }
     return complete_download(transfer);

@@ -69,8 +69,26 @@ static bool keep_line(struct response *response, const char *line, size_t length
     response->line_bytes += length;
     lines[response->line_bytes++] = '\n';
     lines[response->line_bytes] = '\0';
-    response->line_count++;
     return true;
+}
+
+const char *response_count(struct response *response, size_t length) {
+    response->seen_lines++;
+    response->seen_bytes += length + 1;
+    bool is_within = response->seen_lines <= HEADER_LINES_MAX && response->seen_bytes <= HEADER_BYTES_MAX;
+    return is_within ? NULL : HEADERS_REFUSED;
+}
+
+/* Begins another response. The lines of interim ones count for the final one: a server can send them without
+ * end. */
+static void begin_response(struct response *response) {
+    bool is_interim = response->status >= 100 && response->status < 200;
+    size_t lines = response->seen_lines, bytes = response->seen_bytes;
+    response_reset(response);
+    if (is_interim) {
+        response->seen_lines = lines;
+        response->seen_bytes = bytes;
+    }
 }
 
 static void copy(char *to, size_t size, const char *from) {
@@ -125,18 +143,18 @@ const char *response_line(struct response *response, const char *line, size_t le
     if (memchr(line, '\0', length) != NULL)
         return "a header line of the server contains a zero byte";
     if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
-        response_reset(response);
+        begin_response(response);
         const char *code = memchr(line, ' ', length);
         if (code != NULL && length - (size_t)(code - line) >= 4)
             response->status = strtol(code, NULL, 10);
         if (response->status < 100 || response->status > 999)
             return "a status line of the server has no status";
     }
-    if (response->line_count >= HEADER_LINES_MAX || response->line_bytes + length + 1 > HEADER_BYTES_MAX)
-        return "the server sent more than 200 header lines or 48 KiB of them";
+    const char *violation = response_count(response, length);
+    if (violation != NULL)
+        return violation;
     if (!keep_line(response, line, length))
         return "there is no memory for the header lines";
-    const char *violation = NULL;
     char *text = strndup(line, length);
     char *colon = text == NULL ? NULL : strchr(text, ':');
     if (colon != NULL) {

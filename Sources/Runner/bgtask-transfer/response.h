@@ -9,6 +9,8 @@ void response_reset(struct response *response);
 /** Reads one header line, which may end with CR and LF. Returns NULL, or why the response is refused, as a
  *  constant text. */
 const char *response_line(struct response *response, const char *line, size_t length);
+/** Counts a header line. Returns NULL, or why the response is refused. */
+const char *response_count(struct response *response, size_t length);
 /** Whether the status asks for another attempt. */
 bool response_is_busy(const struct response *response);
 /** Whether the status is a success. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /** How an attempt ended; the values are those of the message *ended*. */
 enum end_kind {
@@ -17,10 +18,12 @@ enum end_kind {
     END_CANCELLED = 5, /**< The host cancelled it. */
 };
 
-/** The largest size of all header lines of one response, in bytes. */
+/** The largest size of all header lines of one response and the interim ones before it, in bytes. */
 #define HEADER_BYTES_MAX (48u * 1024u)
-/** The largest number of header lines of one response. */
+/** The largest number of these header lines. */
 #define HEADER_LINES_MAX 200u
+/** Why a response with more of them is refused. */
+#define HEADERS_REFUSED "the server sent more than 200 header lines or 48 KiB of them"
 /** The longest validator that is kept, with the final NUL. */
 #define VALIDATOR_MAX 512u
 
@@ -36,7 +39,8 @@ struct response {
     time_t date;              /**< Date; -1 if it is missing. */
     int64_t retry_after;      /**< Seconds; -1 if it is missing. */
     char *lines;              /**< The header lines, each with a final line feed. */
-    size_t line_count, line_bytes;
+    size_t line_bytes;
+    size_t seen_lines, seen_bytes; /**< Also those of interim responses, and of fields after the body. */
 };
 
 /** The file of a download. */
@@ -64,9 +68,10 @@ struct transfer {
     bool is_upload;
     int upload; /**< The file to send; -1 for a download. */
     int64_t upload_length;
-    int64_t stall_limit;       /**< The longest time without a byte, in ms. */
-    int64_t progress_interval; /**< The shortest time between two reports, in ms. */
-    int64_t record_step;       /**< After how many bytes the first resume record is written. */
+    struct timespec upload_changed; /**< When the file was last changed, as the attempt began. */
+    int64_t stall_limit;            /**< The longest time without a byte, in ms. */
+    int64_t progress_interval;      /**< The shortest time between two reports, in ms. */
+    int64_t record_step;            /**< After how many bytes the first resume record is written. */
     /* The attempt. */
     CURL *handle;
     bool is_added; /**< The handle belongs to the multi handle. */

@@ -24,12 +24,15 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
 /tls/NAME           the address of another server, whose certificate no one trusts, for the same paths
 /put/NAME           accepts an upload; 'busy', 'drop' (K bytes are read), 'hold' and 'gate' as above. With 'chaos', a
                     third of the first 6 requests is dropped, stalls or is answered with 503
+    early=N         the first N requests are answered with 200 before their body is read
 /at/NAME            how many bytes of an upload the newest request has brought
 /release/NAME       lets the answers that wait go on
 /seen/NAME          the requests of a NAME so far, as JSON: method, range, if-range, length and hash of the body
 /redirect/NAME?to=URL&status=S
 /loop/NAME          a redirect to itself
 /headers/NAME?lines=N&length=N
+/interim/NAME?code=S&count=N   interim responses before the final one
+/trailers/NAME?lines=N         fields after an empty body
 /status/NAME?code=S
 /hash/NAME?size=N   the SHA-256 of a file; its NAME ends with the ETag of the file, if that has one
 """
@@ -162,6 +165,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_tls(self):
         self.answer(200, body=untrusted().encode())
 
+    def get_interim(self):
+        for _ in range(int(self.value("count"))):
+            self.wfile.write(f"HTTP/1.1 {self.value('code')} Wait\r\nLink: </a>\r\n\r\n".encode())
+        self.answer(200)
+
+    def get_trailers(self):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+        for _ in range(int(self.value("lines"))):
+            self.wfile.write(b"X-Check: yes\r\n")
+        self.wfile.write(b"\r\n")
+
     def get_headers(self):
         self.send_response(200)
         length = int(self.value("length", default="20"))
@@ -247,9 +261,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         poll.register(self.connection, select.POLLRDHUP)
         return bool(poll.poll(milliseconds))
 
+    def handle_expect_100(self):
+        # An early answer comes in place of '100 Continue'.
+        return "early=" in self.path or super().handle_expect_100()
+
     def do_PUT(self):
         self.begin()
         length = int(self.headers.get("Content-Length") or 0)
+        if self.index < int(self.value("early", default="0")):
+            self.close_connection = True
+            self.answer(200, [("Connection", "close")])
+            return
         limit = self.value("drop", self.index, "-")
         if limit != "-":
             self.rfile.read(min(length, int(limit)))

@@ -11,6 +11,8 @@ public struct PlistConversion {
     private let list: AppPropertyList
     private let bundle: BundleIdentifier
     private let uses: [SourceUse]
+    /// The background sessions in the sources; `nil` without sources.
+    private let sessions: [SourceUse]?
     private var modes: Set<BackgroundMode> = []
     private var tasks: [ManifestDraft.Task] = []
     private var notes: [String] = []
@@ -57,8 +59,10 @@ public struct PlistConversion {
         }
         if let sources {
             uses = try SourceLinter.uses(in: sources)
+            sessions = try SourceLinter.sessions(in: sources)
         } else {
             uses = []
+            sessions = nil
         }
     }
 
@@ -91,6 +95,7 @@ public struct PlistConversion {
         }
         for text in list.permitted { try add(text) }
         addPush()
+        addTransferEvents()
         for task in tasks where task.pattern.isWildcard { noteLateRegistration(of: task.pattern) }
         guard !tasks.isEmpty else {
             throw AuthoringError(
@@ -192,6 +197,28 @@ public struct PlistConversion {
         tasks.append(
             ManifestDraft.Task(
                 pattern: pattern, kind: .push, reason: "for 'remote-notification'; to send one: bgtask push"))
+    }
+
+    /// Adds the tasks that the events of background sessions launch, which a property list does not name.
+    private mutating func addTransferEvents() {
+        for session in sessions ?? [] {
+            guard case .whole(let text) = session.name else { continue }
+            addTransferEvents(text, "for the session in \(Self.name(of: session.file)):\(session.place.line)")
+        }
+        guard !tasks.contains(where: { $0.kind == .transferEvents }) else { return }
+        let name = bundle.rawValue + ".transfers"
+        if let first = sessions?.first {
+            addTransferEvents(name, "for the session in \(Self.name(of: first.file)):\(first.place.line)")
+        } else if sessions == nil, tasks.isEmpty, modes.isDisjoint(with: [.fetch, .processing]) {
+            addTransferEvents(name, "guessed: only background sessions need neither identifiers nor modes")
+        }
+    }
+
+    private mutating func addTransferEvents(_ text: String, _ reason: String) {
+        guard let pattern = try? IdentifierPattern(text), !pattern.isWildcard,
+            !tasks.contains(where: { $0.pattern == pattern })
+        else { return }
+        tasks.append(ManifestDraft.Task(pattern: pattern, kind: .transferEvents, reason: reason))
     }
 
     /// A guess such as `libPhotos.so`, from the executable's name or else the last part of the bundle.

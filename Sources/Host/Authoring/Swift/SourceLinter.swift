@@ -48,6 +48,11 @@ public enum SourceLinter {
         SourceUses.all(in: try read(directory).files)
     }
 
+    /// Every place in a directory's sources that makes a background session or handles its events.
+    static func sessions(in directory: String) throws(AuthoringError) -> [SourceUse] {
+        SourceUses.sessions(in: try read(directory).files)
+    }
+
     private static func read(_ directory: String) throws(AuthoringError)
         -> (files: [SwiftFile], unread: [ManifestProblem])
     {

@@ -7,6 +7,7 @@ struct SourceUse {
     enum Role {
         case registration
         case request
+        case session
     }
 
     /// What the source text shows of the identifier.
@@ -84,6 +85,16 @@ struct SourceUses {
         }
     }
 
+    /// All places in some files that make a background session or handle its events.
+    static func sessions(in files: [SwiftFile]) -> [SourceUse] {
+        var everywhere: [String: Set<String>] = [:]
+        for file in files { everywhere.merge(file.constants) { $0.union($1) } }
+        return files.flatMap { file in
+            let uses = Self(file) { file.constants[$0] ?? everywhere[$0] ?? [] }
+            return uses.code.indices.compactMap(uses.session)
+        }
+    }
+
     private init(_ file: SwiftFile, constants: @escaping (String) -> Set<String>) {
         self.file = file
         self.constants = constants
@@ -117,6 +128,20 @@ struct SourceUses {
             return make(.registration, .appRefresh, expression(from: index + 5))
         }
         return nil
+    }
+
+    private func session(at index: Int) -> SourceUse? {
+        guard index > 0, code[index - 1].isSign(".") else { return nil }
+        switch code[index].word {
+        case "background":
+            return argument("withIdentifier", after: index + 1).flatMap {
+                make(.session, .transferEvents, $0)
+            }
+        case "urlSession" where index > 2 && code[index - 3].word == "backgroundTask":
+            guard index + 1 < code.count, code[index + 1].isSign("(") else { return nil }
+            return make(.session, .transferEvents, expression(from: index + 2))
+        default: return nil
+        }
     }
 
     private func make(_ role: SourceUse.Role, _ kind: TaskKind?, _ argument: ArraySlice<SwiftToken>)

@@ -61,6 +61,8 @@ struct TransferBook: Sendable {
     private(set) var running: Set<TransferID> = []
     /// Those of `running` whose bytes are all here, so that they use no server any more.
     private var whole: Set<TransferID> = []
+    /// The files of the downloads that are open or being accepted.
+    var places = TransferPlaces()
     private var runningWith: [String: Int] = [:]
     private var runningOf: [BundleIdentifier: Int] = [:]
 
@@ -77,6 +79,7 @@ struct TransferBook: Sendable {
     /// - Returns: The transfers that are forgotten, because too many have ended.
     mutating func put(_ transfer: Transfer, at now: Moment) -> [TransferID] {
         let before = transfers.updateValue(transfer, forKey: transfer.id)
+        if transfer.state == .ended { places.release(transfer) } else { _ = places.claim(transfer) }
         if before?.state == .running, transfer.state != .running { leave(transfer) }
         if before?.state != .running, transfer.state == .running { enter(transfer) }
         guard before?.state != transfer.state || transfer.state == .waiting else { return [] }
