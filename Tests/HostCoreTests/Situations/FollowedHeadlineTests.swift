@@ -109,6 +109,72 @@ import Testing
         }
     }
 
+    private typealias Machine = (
+        when: String, start: String, change: @Sendable (inout Conditions) -> Void
+    )
+
+    /// Machines on which an obvious act is useless, or another policy forbids its effect.
+    private static let machines: [Machine] = [
+        // The processor must not be kept busy: the host would then hold the task.
+        (
+            "cpuPressure or externalPower", "plug in, and it starts at once",
+            { $0.power = WaitingSituation.battery(60) }
+        ),
+        (
+            "ioPressure or externalPower", "plug in, and it starts at once",
+            { $0.power = WaitingSituation.battery(60) }
+        ),
+        // The machine is warm enough for the expression, and too hot for the host.
+        (
+            "thermal != nominal", "let the machine cool down to fair, and it starts",
+            { $0.thermal = .known(.serious) }
+        ),
+        (
+            "thermal >= fair", "let the machine cool down to fair, and it starts",
+            { $0.thermal = .known(.critical) }
+        ),
+        (
+            "not externalPower or condition.docked", "turn on docked, and it starts at once",
+            { $0.power = .known(.mains) }
+        ),
+        (
+            "battery < 10 or condition.docked", "turn on docked",
+            { $0.power = WaitingSituation.charging(60) }
+        ),
+    ]
+
+    @Test(arguments: Self.machines.indices)
+    func `a headline names the act that works, and the easiest first`(index: Int) throws {
+        let (when, start, change) = Self.machines[index]
+        var rig = try SituationRig()
+        var task = try OddTask.task(.processing, when)
+        task.ignoresDeviceActivity = true
+        if when.hasPrefix("not externalPower") { task.constraints?.battery = 80 }
+        try rig.install([OddTask.handler(task)])
+        try rig.change {
+            $0.custom = ["docked": .known(false)]
+            change(&$0)
+        }
+        try rig.ask("odd")
+        let headline = try rig.explanation().outlook.headline
+        #expect(headline.contains(": \(start)"), "\(headline)")
+        try rig.checkRemedies()
+        let request = try #require(rig.request)
+        try rig.follow { _ in 0 }
+        #expect(rig.world.store.launches(of: request.id).count == 1, "\(headline)")
+    }
+
+    @Test func `the act against pressure names each resource`() throws {
+        var rig = try SituationRig()
+        try rig.change { $0.pressure = .known(PressureCondition(cpu: true, memory: false, io: true)) }
+        try rig.ask("index")
+        let headline = try rig.explanation().outlook.headline
+        #expect(
+            headline.contains("close what uses the processor and the disks, and it starts at once"),
+            "\(headline)")
+        try rig.checkRemedies()
+    }
+
     // Without the charger, the rule about low batteries needs a charge of 20 %.
     @Test func `the verdict of 'when' calls no clause enough that a rule excludes now`() throws {
         var rig = try SituationRig()

@@ -275,6 +275,18 @@ struct SituationRig {
             try change { $0.thermal = state.map(Reading.known) ?? .unknown }
             return true
         }
+        if act.text.hasPrefix("Close what uses ") {
+            // Only what the host named is closed.
+            let text = act.text
+            try change {
+                var pressure = $0.pressure.value ?? .none
+                if text.contains("processor") { pressure.cpu = false }
+                if text.contains("memory") { pressure.memory = false }
+                if text.contains("disks") { pressure.io = false }
+                $0.pressure = .known(pressure)
+            }
+            return true
+        }
         if act.text.hasPrefix("Run something that keeps ") {
             let text = act.text
             try change {
@@ -341,8 +353,6 @@ struct SituationRig {
             }
         case "Let the machine cool down": try change { $0.thermal = .known(.nominal) }
         case "Leave the device alone for 5 min": try change { $0.user = .known(.idle) }
-        case "Close what uses the processor", "Close what uses the memory", "Close what uses the disks":
-            try change { $0.pressure = .known(.none) }
         case "Set 'refresh: available' in the host's configuration":
             try settings { $0.refresh = .available }
         default: return false

@@ -4,7 +4,9 @@ import TaskModel
 struct TransferPlaces: Sendable {
     private var owners: [String: TransferID] = [:]
 
-    /// Notes the file of a download. The file of an upload, and one in a session's directory, are not noted.
+    /// Notes the file of a download.
+    ///
+    /// The file of an upload, and one in a session's directory, are not noted.
     ///
     /// - Returns: The other download that has the file already; `nil` if there is none.
     mutating func claim(_ transfer: Transfer) -> TransferID? {

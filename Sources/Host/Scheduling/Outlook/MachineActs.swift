@@ -65,8 +65,7 @@ extension PossibleAct {
 
     /// Nothing is under pressure.
     static func closing(_ pressure: PressureCondition) -> PossibleAct {
-        let resource = pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"
-        return .changing("Close what uses the \(resource)", state: "the machine is less busy") {
+        .changing("Close what uses \(pressure.resources)", state: "the machine is less busy") {
             $0.pressure = .known(.none)
         }
     }
@@ -220,8 +219,35 @@ extension Thermal {
         switch scheduler.situation.conditions.thermal {
         case .known(.nominal): return []
         case .unknown: return stops + [.repair("heat")]
-        case .known: return [.coolDown] + stops
+        case .known: return [cooling(for: subject, in: scheduler.situation, at: now)] + stops
         }
+    }
+
+    /// The coolest state that this policy allows and that the expression of the task does not exclude.
+    ///
+    /// `thermal != nominal` is true on a hot machine; a cold one would only exchange one veto for another.
+    private func cooling(for subject: Subject, in situation: Situation, at now: Moment) -> PossibleAct {
+        guard let expression = subject.needs.constraints?.when,
+            expression.tests.contains(where: { $0.fact == .machine(.thermal) })
+        else { return .coolDown }
+        func after(_ state: ThermalCondition) -> Situation {
+            var changed = situation
+            var conditions = situation.conditions
+            conditions.thermal = .known(state)
+            _ = changed.replaceConditions(conditions, at: now)
+            return changed
+        }
+        let allowed = ThermalCondition.allCases.filter {
+            .known($0) != situation.conditions.thermal
+                && !answer(for: subject, in: after($0), at: now).isVeto
+        }
+        let state =
+            allowed.first { !When().answer(for: subject, in: after($0), at: now).isVeto }
+            ?? allowed.first { state in
+                expression.value { $0 == .machine(.thermal) ? .text(state.rawValue) : nil } != false
+            }
+        guard let state, state != .nominal else { return .coolDown }
+        return .cooling(to: state)
     }
 }
 

@@ -48,7 +48,20 @@ extension When {
             !conditions(after: [act]).violates(required, unlike: situation, at: now)
         }
         let isTrueLater = situation.nextTime(of: expression, after: now.wall) != nil
-        var sets = Self.smallestSets(of: acts, isTrue)
+        // Nor is an act of use if the host then holds the task for another reason, as while the processor is
+        // busy, unless nothing else makes the expression true.
+        let others = Scheduler.policies.filter { policy in
+            !(policy is When) && !policy.answer(for: subject, in: situation, at: now).isVeto
+        }
+        func isFree(after acts: [PossibleAct]) -> Bool {
+            let changed = conditions(after: acts)
+            return !others.contains { $0.answer(for: subject, in: changed, at: now).isVeto }
+        }
+        var sets = Self.smallestSets(of: acts.filter { isFree(after: [$0]) }, isTrue).filter(isFree)
+        if sets.isEmpty { sets = Self.smallestSets(of: acts, isTrue) }
+        // What takes time, such as a charge, comes last.
+        func isSlow(_ set: [PossibleAct]) -> Bool { set.contains(where: \.takesTime) }
+        sets = sets.filter { !isSlow($0) } + sets.filter(isSlow)
         if sets.isEmpty, !isTrueLater {
             sets = Self.smallestSets(of: acts, mostActs: 0) { acts in
                 conditions(after: acts).nextTime(of: expression, after: now.wall) != nil

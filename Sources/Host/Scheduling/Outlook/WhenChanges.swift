@@ -215,7 +215,7 @@ extension PossibleAct {
     }
 
     /// A machine that is still warm, but less.
-    fileprivate static func cooling(to state: ThermalCondition) -> PossibleAct {
+    static func cooling(to state: ThermalCondition) -> PossibleAct {
         .changing(
             "Let the machine cool down to \(state.rawValue)", takesTime: true,
             state: "the machine has cooled down to \(state.rawValue)"

@@ -39,8 +39,7 @@ struct Pressure: Policy {
         }
         if pressure == .none { return subject.proceed(score: 1, since: since, rationale("free of pressure")) }
         let observed = "under pressure (\(pressure.text))"
-        let resource = pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"
-        let closes = "Close what uses the \(resource)"
+        let closes = "Close what uses \(pressure.resources)"
         guard situation.isTrickling(at: now.wall) else {
             let end = situation.pressureEnd
             return subject.wait(
@@ -68,5 +67,10 @@ extension PressureCondition {
     /// The resources under pressure, for people: `cpu, io`.
     var text: String {
         [(cpu, "cpu"), (memory, "memory"), (io, "io")].filter(\.0).map(\.1).joined(separator: ", ")
+    }
+
+    /// The resources under pressure, as a part of a sentence: `the processor and the disks`.
+    var resources: String {
+        [(memory, "the memory"), (cpu, "the processor"), (io, "the disks")].filter(\.0).map(\.1).inSentence
     }
 }
