@@ -12,6 +12,8 @@ public final class NWPathMonitor: Sendable {
         var queue: DispatchQueue?
         var follower: Int?
         var told: NWPath?
+        /// The loops over the monitor, which end with it.
+        var loops: [AsyncStream<NWPath>.Continuation] = []
         var isCancelled = false
     }
 
@@ -64,14 +66,17 @@ public final class NWPathMonitor: Sendable {
         queue.async { self.tell() }
     }
 
-    /// Ends the calls of the handler for good.
+    /// Ends the calls of the handler, and loops over the monitor, for good.
     public func cancel() {
-        let follower = state.withLock { state in
+        let (follower, loops) = state.withLock { state in
+            defer { state.loops = [] }
             state.isCancelled = true
             state.handler = nil
-            return state.follower
+            return (state.follower, state.loops)
         }
         if let follower { ConditionNews.shared.remove(follower) }
+        // Outside the lock, because the end of a loop cancels the monitor again.
+        for loop in loops { loop.finish() }
     }
 
     /// Calls the handler, if it does not know the path yet.
@@ -103,6 +108,11 @@ extension NWPathMonitor: AsyncSequence {
         let (paths, continuation) = AsyncStream.makeStream(of: NWPath.self)
         pathUpdateHandler = { continuation.yield($0) }
         continuation.onTermination = { _ in self.cancel() }
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.loops.append(continuation) }
+            return state.isCancelled
+        }
+        if isCancelled { continuation.finish() }
         start(queue: DispatchQueue(label: "BackgroundTasks.network"))
         return AsyncIterator(paths: paths.makeAsyncIterator())
     }

@@ -46,6 +46,18 @@ import Testing
         }
     }
 
+    @Test func `a loop over a monitor ends when the monitor is cancelled`() async throws {
+        try await withTestApp(permitting: [:]) { app in
+            app.finishLaunching {}
+            app.setConditions(network: .unmetered)
+            let monitor = NWPathMonitor()
+            var paths = monitor.makeAsyncIterator()
+            #expect(await paths.next()?.status == .satisfied)
+            monitor.cancel()
+            #expect(await paths.next() == nil)
+        }
+    }
+
     @Test func `a monitor of wi-fi finds none, because the host does not know what a network is made of`()
         async throws
     {
