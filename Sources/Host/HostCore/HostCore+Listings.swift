@@ -56,10 +56,7 @@ extension HostCore {
     /// A pending request as the scheduler judges it: after a start that the store refused, as on a full disk,
     /// it waits some seconds for the next one.
     private func judged(_ request: TaskRequest) -> TaskRequest {
-        guard let known = scheduler.pendingRequest(of: request.identifier), known.id == request.id else {
-            return request
-        }
-        return known
+        scheduler.pendingRequest(request.id) ?? request
     }
 
     /// What a request waits for, in one sentence, and what would let it start.

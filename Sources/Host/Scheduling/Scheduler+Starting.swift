@@ -74,6 +74,9 @@ extension Scheduler {
         pending.request(of: identifier)
     }
 
+    /// A pending request; `nil` if it is not pending, or waits for another one of its task.
+    public func pendingRequest(_ id: RequestID) -> TaskRequest? { pending[id] }
+
     /// Starts the requests that may start, lane by lane, in the order of ``nextCandidate(_:)``.
     mutating func startCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
         passOverCandidates(at: now, &actions)
