@@ -1,6 +1,6 @@
 # bgtask: make run, test, test-quick, test-systemd, test-qemu, check, fix, sanitize, fuzz, bench, bench-parts,
-# policies, install, clean. Needs a Swift 6.3 toolchain and some Debian packages. As root, a target installs
-# the packages that it lacks; otherwise it prints the command.
+# policies, install, deb, clean. Needs a Swift 6.3 toolchain and some Debian packages. As root, a target
+# installs the packages that it lacks; otherwise it prints the command.
 
 PREFIX ?= /usr/local
 # All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. SwiftPM finds
@@ -9,7 +9,7 @@ FLAGS := $(shell cat .ci/flags)
 # The tests to run: a part of their names, or all.
 FILTER :=
 
-.PHONY: help build run test test-packages test-quick test-systemd test-qemu check fix sanitize fuzz bench bench-parts policies install clean
+.PHONY: help build run test test-packages test-quick test-systemd test-qemu check fix sanitize fuzz bench bench-parts policies install deb clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs some of the shipped jobs (Ctrl-C ends it)'
@@ -32,6 +32,7 @@ help:
 	@echo '              the benchmarks of parts: launcher, store, scheduler, frames, simulation'
 	@echo 'make policies compare the scheduling policies with rules of Android and systemd: Documentation/Benchmarks/policies.md'
 	@echo 'make install  release build, man pages and completions into PREFIX ($(PREFIX))'
+	@echo 'make deb      the Debian packages bgtask and bgtask-dev, in .build/deb'
 	@echo 'make clean    remove what was built, and the demo'
 
 build:
@@ -130,6 +131,13 @@ install:
 	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
 	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
 	.ci/install-sdk '$(DESTDIR)$(PREFIX)/share/bgtask/SDK'
+	Packaging/install-units '$(DESTDIR)$(PREFIX)/lib' '$(PREFIX)/bin'
+
+deb:
+	@.ci/packages build deb
+	rm -rf .build/deb && mkdir -p .build/deb
+	$(MAKE) --no-print-directory install DESTDIR='$(CURDIR)/.build/deb/tree' PREFIX=/usr
+	Packaging/deb .build/deb/tree "$$(.build/deb/tree/usr/bin/bgtask --version)" .build/deb
 
 clean:
 	rm -rf .build Benchmarks/.build Benchmarks/whole-host/App/.build demo

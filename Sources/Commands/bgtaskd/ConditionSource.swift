@@ -1,4 +1,5 @@
 public import ArgumentParser
+public import HostSettings
 public import TaskModel
 
 /// The source of the host's conditions.
@@ -9,3 +10,4 @@ enum ConditionSource: String, ExpressibleByArgument, CaseIterable {
 
 extension GroupKill: ExpressibleByArgument {}
 extension LogLine.Level: ExpressibleByArgument {}
+extension LogFormat: ExpressibleByArgument {}

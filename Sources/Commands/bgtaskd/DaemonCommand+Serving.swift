@@ -11,8 +11,9 @@ public import TaskHost
 import TaskModel
 
 extension DaemonCommand {
-    /// The signals that make the host stop; a second signal kills the launches.
-    static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
+    /// The signals that the host handles: they make it stop, and a second one kills the launches; without a
+    /// terminal, SIGHUP makes it reload.
+    static let handledSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 
     /// How often the program checks whether the host has nothing to do: 30 s.
     ///
@@ -29,17 +30,14 @@ extension DaemonCommand {
     func serve() async throws {
         SignalWatch.ignorePipeAndFileSizeSignals()
         DescriptorLimit.raise()
-        let signals = SignalWatch(Self.stopSignals)
+        let signals = SignalWatch(Self.handledSignals)
         ProcessFacts.forbidInspection()
-        let isOnTerminal = ProcessFacts.hasTerminal
-        let isColored = isOnTerminal && ProcessFacts.environment("NO_COLOR") == nil
         let settings = try SettingsFiles(sources)
         let effective = settings.latest.effective
         let level = Logger.Level(rawValue: effective.logLevel.rawValue) ?? .info
-        LoggingSystem.bootstrap { _ in
-            TerminalLogHandler(logLevel: level, isOnTerminal: isOnTerminal, isColored: isColored)
-        }
-        defer { StandardErrorLines.shared.flush() }
+        let handler = HostLogHandler.chosen(effective.logFormat, level: level)
+        LoggingSystem.bootstrap { _ in handler }
+        defer { handler.writer.flush() }
         let logger = Logger(label: "bgtaskd")
 
         var configuration = HostConfiguration(
@@ -72,8 +70,10 @@ extension DaemonCommand {
         let access = ControlAccess(
             read: effective.readers, submit: effective.submitters, bundles: effective.bundleSubmitters,
             onUnknown: { logger.warning("\($0)") })
+        let states = ServiceStates(of: host, logger)
         let control = try ControlServer(
-            host: host, socketPath: configuration.socketPath, access: access, logger: logger)
+            host: host, socketPath: configuration.socketPath, access: access, logger: logger,
+            onServing: { states.beginServing() })
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: control), .init(service: host),
         ]
@@ -96,14 +96,26 @@ extension DaemonCommand {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: services, logger: Self.quietLogger()))
+        // A terminal that closes sends the same signal as a service manager that wants a service to reload.
+        let hangUpReloads = !ProcessFacts.hasControllingTerminal
         let stopping = Task {
             var count = 0
-            for await _ in signals.signals {
+            for await signal in signals.signals {
+                if signal == SignalWatch.hangUp, hangUpReloads {
+                    await states.reload()
+                    continue
+                }
                 count += 1
-                if count == 1 { await group.triggerGracefulShutdown() } else { await host.killAll() }
+                if count == 1 {
+                    states.beginStopping()
+                    await group.triggerGracefulShutdown()
+                } else {
+                    await host.killAll()
+                }
             }
         }
         defer { stopping.cancel() }
+        defer { states.end() }
         let settling = Task {
             try await Task.sleep(for: Self.restInterval)
             if await host.lastWork == nil { ProgramText.release() }
@@ -137,6 +149,7 @@ extension DaemonCommand {
                     templateIdle.map { DurationText.format(.seconds(max(0, $0))) }
                 ),
                 ("log-level", "logLevel", logLevel?.rawValue),
+                ("log-format", "logFormat", logFormat?.rawValue),
             ])
     }
 

@@ -24,7 +24,8 @@ struct DaemonCommand: AsyncParsableCommand {
             'bgtask config show' lists each value with the place that it comes from.
 
             bgtaskd runs in the foreground until it gets Ctrl-C or SIGTERM. It then asks all launches to stop, and \
-            waits for them. A second Ctrl-C kills them.
+            waits for them. A second Ctrl-C kills them. Without a terminal, SIGHUP makes it read the configuration \
+            and all manifests again; it also reads them by itself when they change.
 
             EXAMPLES
               bgtaskd --plugins ./plugins --manifests ./manifests --state ./state --socket ./control.sock
@@ -80,6 +81,12 @@ struct DaemonCommand: AsyncParsableCommand {
     @Option(
         help: "Log lines of this level and above. The default is info.")
     var logLevel: LogLine.Level?
+
+    @Option(
+        help:
+            "How to write the log: text, json or journal. The default is automatic: systemd's journal if systemd has connected standard error to it, else text."
+    )
+    var logFormat: LogFormat?
 
     @Option(
         help: ArgumentHelp(

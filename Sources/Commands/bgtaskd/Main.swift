@@ -8,7 +8,7 @@ import LinuxSystem
 enum Main {
     static func main() {
         StandardStreams.openMissing()
-        SignalWatch.block(DaemonCommand.stopSignals)
+        SignalWatch.block(DaemonCommand.handledSignals)
         // The Swift task is detached because `main` is bound to the main thread, which only sleeps from here
         // on.
         Task.detached {

@@ -63,6 +63,8 @@ public struct EffectiveSettings: Equatable, Sendable {
     public var bundleSubmitters: [BundleIdentifier: String] = [:]
     /// The lowest level of log lines that the host writes to standard error.
     public var logLevel = LogLine.Level.info
+    /// How the host writes its log to standard error.
+    public var logFormat = LogFormat.automatic
     /// The keys of which one must have signed each manifest, condition and library; without keys, none needs
     /// a signature.
     public var trustedKeys: [PublicKey] = []

@@ -67,6 +67,10 @@ public enum SettingTable {
             "logLevel", \.logLevel, "The host writes lines of this level and above to standard error",
             needsRestart: true),
         .word(
+            "logFormat", \.logFormat,
+            "How the host writes its log. With 'automatic', it goes to systemd's journal with fields if systemd has connected standard error to it, and else to standard error as text. With 'json', each line is an object with the keys of 'bgtask logs --json'",
+            needsRestart: true),
+        .word(
             "conditions", \.conditions,
             "The source of the conditions. With 'system', the host reads this machine. With 'simulated', for tests, it assumes external power, an unmetered network and an idle, cool machine",
             needsRestart: true),

@@ -37,7 +37,7 @@ public actor TaskHost: Service {
     nonisolated let transferDesk: TransferDesk
     private let store: any RequestStore
     private let closeStore: @Sendable (WallTime) async throws -> Void
-    private let registry: HandlerRegistry
+    nonisolated let registry: HandlerRegistry
     private let directories: StateDirectories
     private let timer: WakeTimer
     /// The recorder of the scheduler's events; `nil` if the host records nothing.

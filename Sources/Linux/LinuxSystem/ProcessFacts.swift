@@ -13,6 +13,13 @@ public enum ProcessFacts {
     /// Whether standard error is a terminal.
     public static var hasTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
+    /// Whether this process belongs to a terminal, whose end then sends it a SIGHUP.
+    public static var hasControllingTerminal: Bool {
+        let number = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        if number >= 0 { close(number) }
+        return number >= 0
+    }
+
     /// The value of an environment variable; `nil` if it is not set or empty.
     public static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }

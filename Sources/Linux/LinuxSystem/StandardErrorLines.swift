@@ -24,7 +24,7 @@ public final class StandardErrorLines: Sendable {
     /// Creates a writer.
     ///
     /// - Parameter write: Writes a text; may block.
-    init(write: @escaping @Sendable (String) -> Void) { self.write = write }
+    public init(write: @escaping @Sendable (String) -> Void) { self.write = write }
 
     /// Writes a text that ends with a line break, after all earlier ones; callable from any thread, never
     /// blocks.

@@ -1,0 +1,29 @@
+import Glibc
+
+/// systemd's journal, which takes records with fields through a socket; systemd documents its native
+/// protocol.
+public struct Journal: Sendable {
+    private let socket: DatagramSocket
+
+    /// Connects to the journal of this machine; `nil` if it has none.
+    public init?() {
+        guard let socket = DatagramSocket(address: "/run/systemd/journal/socket") else { return nil }
+        self.socket = socket
+    }
+
+    /// Sends a record, and waits while the journal's queue is full.
+    ///
+    /// - Parameter fields: Lines of the form `NAME=value`; a name has capital letters, digits and
+    ///   underscores.
+    /// - Returns: Whether the journal got it.
+    public func send(_ fields: String) -> Bool { socket.sendWaiting(fields) }
+
+    /// Whether systemd has connected this process's standard error to the journal: `JOURNAL_STREAM` then has
+    /// the device and the inode of its socket.
+    public static var hasStandardError: Bool {
+        var status = stat()
+        guard let stream = ProcessFacts.environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0
+        else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+}
