@@ -525,6 +525,13 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
         .init("when asks for the contrary of most tasks") { rig in try rig.ask("contrary") },
         .init("when asks for a metered network") { rig in try rig.ask("metered") },
         .init("when can never be true") { rig in try rig.ask("never") },
+        .init("when can never be true, and the machine is hot and the user works") { rig in
+            try rig.change {
+                $0.thermal = .known(.serious)
+                $0.user = .known(.active)
+            }
+            try rig.ask("never")
+        },
         .init("when can never be true with the payload") { rig in
             try rig.ask("urgent") { $0.payload = #"{"urgent": false}"# }
         },

@@ -113,6 +113,10 @@ extension Foresight {
             // No manifest permits the task, so what else the task needs is not known.
             (acts, awaited) = ([], [])
             course = Course(rest: [permission])
+        } else if needsCorrection(request), let when = course.rest.first(where: { $0 is When }) {
+            // Until the manifest is corrected, nothing else is of use.
+            (acts, awaited) = ([], [])
+            course = Course(rest: [when])
         } else if isFar, acts.contains(where: \.isStop) {
             // A slot that is free now may be taken then.
             awaited = zip(acts, awaited).filter { !$0.0.isStop }.map(\.1)
@@ -195,6 +199,12 @@ extension Foresight {
         else { return "" }
         return "; under such pressure, the host holds deferrable tasks for at most "
             + situation.settings.pressureLimit.text
+    }
+
+    /// Whether the `when` of a request can never be true.
+    private func needsCorrection(_ request: TaskRequest) -> Bool {
+        let subject = scheduler.situation.subject(request, isTelling: false)
+        return subject.needs.constraints?.when?.canBeTrue == false
     }
 
     /// The policies that hold a request only in a world, because other requests have started there.
