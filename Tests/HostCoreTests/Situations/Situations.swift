@@ -628,6 +628,19 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
                 $0.requiresExternalPower = true
                 $0.constraints?.battery = 80
             }, { $0.power = .unknown }),
+        .mixed(
+            "when asks for space or a charge, and the source of power does not answer",
+            "storage > 200GiB or battery < 80 and condition.docked",
+            { $0.constraints?.battery = 80 },
+            {
+                $0.power = .unknown
+                $0.storage = .known(.gibibytes(100))
+                $0.custom = ["docked": .known(false)]
+            }),
+        .mixed(
+            "when asks for no power and a charge, and there is no battery",
+            "battery != 80 and not externalPower and network == metered",
+            { $0.constraints?.between = DailyWindow(start: 22 * 60, end: 6 * 60) }, { _ in }),
         .init("several requests wait for a condition, and the others come first") { rig in
             try rig.change { $0.custom = ["docked": .known(false)] }
             for name in ["mail.dock", "feed.dock", "mail.many", "feed.many", "dock"] { try rig.submit(name) }

@@ -41,6 +41,20 @@ enum FactGroup: Hashable {
         }
     }
 
+    /// Whether the source of the facts does not answer.
+    func isUnknown(_ conditions: Conditions) -> Bool {
+        switch self {
+        case .power: conditions.power == .unknown
+        case .lowPower: conditions.lowPowerMode == .unknown
+        case .network: conditions.network == .unknown
+        case .thermal: conditions.thermal == .unknown
+        case .user: conditions.user == .unknown
+        case .pressure: conditions.pressure == .unknown
+        case .storage: conditions.storage == .unknown
+        case .custom(let name): conditions.custom[name] == .unknown
+        }
+    }
+
     /// Gives the facts of the group the values that all policies like best.
     func setBest(_ conditions: inout Conditions, from present: Conditions) {
         switch self {

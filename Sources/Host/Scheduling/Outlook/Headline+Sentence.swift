@@ -201,10 +201,13 @@ extension Foresight {
             + situation.settings.pressureLimit.text
     }
 
-    /// Whether the `when` of a request can never be true.
-    private func needsCorrection(_ request: TaskRequest) -> Bool {
+    /// Whether the `when` of a request can never be true, and no other payload helps.
+    func needsCorrection(_ request: TaskRequest) -> Bool {
         let subject = scheduler.situation.subject(request, isTelling: false)
-        return subject.needs.constraints?.when?.canBeTrue == false
+        guard subject.needs.constraints?.when?.canBeTrue == false,
+            !scheduler.pending.isSimulated(request.id)
+        else { return false }
+        return !When().acts(for: subject, in: scheduler, at: now).contains(where: \.isPredictable)
     }
 
     /// The policies that hold a request only in a world, because other requests have started there.

@@ -151,6 +151,8 @@ extension Foresight {
         if natural == .starts { return plan }
         plan.vetoes = vetoes(of: request, in: present)
         plan.isScore = plan.vetoes.isEmpty && !present.judge(request, at: now).scoreSuffices
+        // Until the manifest is corrected, no act is of use.
+        if needsCorrection(request) { return plan }
         var world = present
         for _ in 0..<8 {
             if world.launched[request.id] != nil { break }

@@ -73,7 +73,10 @@ extension When {
         if hasNoBattery, needed.contains(where: \.isOfBattery) {
             return [.correcting(subject, because: "on this machine, which has no battery, it can't be true")]
         }
-        if hasNoBattery, subject.needs.constraints?.battery != nil,
+        let asksForCharge =
+            subject.needs.constraints?.battery != nil
+            || expression.tests.contains { $0.fact == .machine(.battery) }
+        if hasNoBattery, asksForCharge,
             needed.contains(where: { $0.test.fact == .machine(.externalPower) })
         {
             return [
@@ -88,7 +91,8 @@ extension When {
         return [
             PossibleAct(
                 text: "Only time can help: wait until \(others.map(\.text).inSentence) "
-                    + "(\(observed.unique.inSentence))", effect: .unknown)
+                    + "(\(observed.unique.inSentence))",
+                state: "'when' is true (\(others.map(\.text).inSentence))", effect: .unknown)
         ]
     }
 

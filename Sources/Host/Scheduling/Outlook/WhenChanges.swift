@@ -31,7 +31,7 @@ extension PossibleAct {
     static func correcting(_ subject: Subject, because reason: String? = nil) -> PossibleAct {
         PossibleAct(
             text: "Correct 'when' in the manifest of \(subject.request.bundle)"
-                + (reason.map { "; \($0)" } ?? ""), effect: .unknown)
+                + (reason.map { " (\($0))" } ?? ""), effect: .unknown)
     }
 
     /// The longest payload in a command that people paste, in bytes; our choice.

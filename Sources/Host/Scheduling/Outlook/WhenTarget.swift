@@ -147,7 +147,8 @@ private struct WhenSearch {
         return found.sorted { ($0.cost, $1.order) < ($1.cost, $0.order) }
     }
 
-    /// Whether no policy objects to the values, if all other conditions are as the policies like them best.
+    /// Whether no policy objects to the values, if all other conditions, and those that are unknown, are as
+    /// the policies like them best.
     ///
     /// - Parameters:
     ///   - candidate: The values.
@@ -156,7 +157,8 @@ private struct WhenSearch {
     func isPermitted(_ candidate: Candidate, later: Bool) -> Bool {
         var (world, conditions) = (situation, candidate.conditions)
         conditions.gpu = .known(true)
-        for group in FactGroup.machine where !groups.contains(group) {
+        for group in FactGroup.machine
+        where !groups.contains(group) || group.isUnknown(candidate.conditions) {
             group.setBest(&conditions, from: situation.conditions)
         }
         for name in subject.needs.conditions where !groups.contains(.custom(name)) {
