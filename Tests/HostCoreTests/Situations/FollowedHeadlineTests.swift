@@ -141,6 +141,24 @@ import Testing
             "battery < 10 or condition.docked", "turn on docked",
             { $0.power = WaitingSituation.charging(60) }
         ),
+        // A switch is easier than a plug, and a plug is easier than a charge.
+        (
+            "externalPower or battery >= 80", "plug in, and it starts at once",
+            { $0.power = WaitingSituation.battery(60) }
+        ),
+        (
+            "network == unmetered or condition.docked", "turn on docked",
+            { $0.network = .known(.metered) }
+        ),
+        (
+            "battery < 10 or network == metered", "connect to a metered network, and it starts at once",
+            { $0.power = WaitingSituation.charging(60) }
+        ),
+        (
+            "not ioPressure and (thermal >= fair or condition.docked)",
+            "close what uses the disks and turn on docked",
+            { $0.pressure = .known(PressureCondition(cpu: false, memory: false, io: true)) }
+        ),
     ]
 
     @Test(arguments: Self.machines.indices)

@@ -17,6 +17,26 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
         self.prepare = prepare
     }
 
+    /// A task of its own with a `when`, and other requirements.
+    static func mixed(
+        _ description: String, _ when: String,
+        _ require: @escaping @Sendable (inout TaskDeclaration) -> Void = { _ in },
+        _ change: @escaping @Sendable (inout Conditions) -> Void
+    ) -> WaitingSituation {
+        .init(description) { rig in
+            var task = TaskDeclaration(
+                pattern: try IdentifierPattern("\(SituationRig.bundle).mixed"), kind: .processing)
+            task.ignoresDeviceActivity = true
+            task.constraints = TaskConstraints(when: try WhenExpression(when, payload: [:]))
+            require(&task)
+            var handler = SituationRig.handler("photos")
+            handler.manifest.tasks = [task]
+            try rig.install([handler])
+            try rig.change(change)
+            try rig.ask("mixed")
+        }
+    }
+
     static func battery(_ percent: Int) -> Reading<PowerCondition> {
         .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: percent))
     }
@@ -505,6 +525,13 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
         .init("when asks for the contrary of most tasks") { rig in try rig.ask("contrary") },
         .init("when asks for a metered network") { rig in try rig.ask("metered") },
         .init("when can never be true") { rig in try rig.ask("never") },
+        .init("when can never be true, and the machine is hot and the user works") { rig in
+            try rig.change {
+                $0.thermal = .known(.serious)
+                $0.user = .known(.active)
+            }
+            try rig.ask("never")
+        },
         .init("when can never be true with the payload") { rig in
             try rig.ask("urgent") { $0.payload = #"{"urgent": false}"# }
         },
@@ -573,6 +600,51 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
         .init("when asks for a busy processor, and it is busy") { rig in
             try rig.change { $0.pressure = .known(PressureCondition(cpu: true, memory: false, io: false)) }
             try rig.ask("busy")
+        },
+        .mixed(
+            "when asks for an hour and a busy processor, and the disks are busy", "hour == 17 and cpuPressure"
+        ) {
+            $0.pressure = .known(PressureCondition(cpu: false, memory: false, io: true))
+        },
+        .mixed("when asks for an hour and a warm machine, and it is hot", "hour == 17 and thermal == fair") {
+            $0.thermal = .known(.serious)
+        },
+        .mixed(
+            "when asks for no power or a condition, on mains", "not externalPower or condition.docked",
+            { $0.constraints?.battery = 80 }, { $0.custom = ["docked": .known(false)] }),
+        .mixed(
+            "when asks for no power, and the task for a charge, on mains", "not externalPower",
+            { $0.constraints?.battery = 80 }, { _ in }),
+        .mixed("when asks for a low battery or a condition", "battery < 10 or condition.docked") {
+            $0.power = charging(60)
+            $0.custom = ["docked": .known(false)]
+        },
+        .mixed(
+            "when asks for a low battery, and the task for power", "battery < 10",
+            { $0.requiresExternalPower = true }, { $0.power = battery(50) }),
+        .mixed(
+            "three requirements ask for the source of power, which does not answer", "battery >= 40",
+            {
+                $0.requiresExternalPower = true
+                $0.constraints?.battery = 80
+            }, { $0.power = .unknown }),
+        .mixed(
+            "when asks for space or a charge, and the source of power does not answer",
+            "storage > 200GiB or battery < 80 and condition.docked",
+            { $0.constraints?.battery = 80 },
+            {
+                $0.power = .unknown
+                $0.storage = .known(.gibibytes(100))
+                $0.custom = ["docked": .known(false)]
+            }),
+        .mixed(
+            "when asks for no power and a charge, and there is no battery",
+            "battery != 80 and not externalPower and network == metered",
+            { $0.constraints?.between = DailyWindow(start: 22 * 60, end: 6 * 60) }, { _ in }),
+        .init("several requests wait for a condition, and the others come first") { rig in
+            try rig.change { $0.custom = ["docked": .known(false)] }
+            for name in ["mail.dock", "feed.dock", "mail.many", "feed.many", "dock"] { try rig.submit(name) }
+            try rig.ask("many")
         },
         .init("when asks for a battery that does not charge") { rig in
             try rig.change { $0.power = charging(80) }

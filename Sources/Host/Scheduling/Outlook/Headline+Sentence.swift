@@ -113,6 +113,10 @@ extension Foresight {
             // No manifest permits the task, so what else the task needs is not known.
             (acts, awaited) = ([], [])
             course = Course(rest: [permission])
+        } else if needsCorrection(request), let when = course.rest.first(where: { $0 is When }) {
+            // Until the manifest is corrected, nothing else is of use.
+            (acts, awaited) = ([], [])
+            course = Course(rest: [when])
         } else if isFar, acts.contains(where: \.isStop) {
             // A slot that is free now may be taken then.
             awaited = zip(acts, awaited).filter { !$0.0.isStop }.map(\.1)
@@ -122,16 +126,23 @@ extension Foresight {
         }
         let situation = world.scheduler.situation
         let subject = situation.subject(world.current(request), isTelling: false)
-        let rest = course.rest.map { $0.awaited(by: subject, in: situation, at: now) }
+        // Without the acts, the slots are free: others would take them first.
+        let others = isFar ? [] : laterRivals(of: request, course.rest, in: world)
+        let rest = course.rest.filter { policy in !others.contains { $0.name == policy.name } }
+            .map { $0.awaited(by: subject, in: situation, at: now) }
         let all = isFar ? course.awaited + awaited + rest : awaited + course.awaited + rest
         let lead = "\(lead(of: request)) \(all.unique.inSentence)"
         // Acts whose effect is not known in advance, such as repairs.
-        let uncertain = course.rest.compactMap { policy -> PossibleAct? in
-            policy.acts(for: subject, in: world.scheduler, at: now).first { !$0.isPredictable }
+        var uncertain: [PossibleAct] = []
+        for policy in course.rest {
+            let act = policy.acts(for: subject, in: world.scheduler, at: now).first { !$0.isPredictable }
+            // Two policies can miss the same sensor.
+            if let act, !uncertain.contains(where: { $0.key == act.key }) { uncertain.append(act) }
         }
         guard let date = course.date, isFar || course.rest.isEmpty else {
             // No date: until then, or even later, something else may hold the request.
-            let what = sentence(of: acts + uncertain, nil)
+            let isTurn = uncertain.isEmpty && !others.isEmpty && others.count == course.rest.count
+            let what = sentence(of: acts + uncertain, isTurn && !acts.isEmpty ? "it starts in its turn" : nil)
             let holder = course.rest.compactMap { policy -> String? in self.holder(of: request, policy) }
                 .first
             // The date is too far away for a forecast.
@@ -160,9 +171,10 @@ extension Foresight {
         {
             start += ", \(self.date(latest)) at the latest"
         }
+        let note = pressureNote(acts, for: subject, in: situation)
         guard isFar else {
             let what = sentence(of: acts + uncertain, start) ?? start
-            return finish("\(lead): \(what)", request, acts + uncertain)
+            return finish("\(lead): \(what)\(note)", request, acts + uncertain)
         }
         let states = course.rest.compactMap { policy -> String? in
             switch policy.answer(for: subject, in: situation, at: now).fact {
@@ -172,9 +184,45 @@ extension Foresight {
             default: nil
             }
         }
-        let text = "\(lead): \(start)\(conditions(acts + uncertain, states))"
+        let text = "\(lead): \(start)\(conditions(acts + uncertain, states))\(note)"
         // Conditions that a person sets remain, so that can be done now.
         return finish(text, request, acts.filter { $0.state == nil && !$0.isStop })
+    }
+
+    /// Why a request waits although an act brings about the pressure that its `when` asks for; empty for all
+    /// others.
+    private func pressureNote(
+        _ acts: [PossibleAct], for subject: Subject, in situation: Situation
+    ) -> String {
+        guard acts.contains(where: { ([$0] + $0.parts).contains(where: \.isPressing) }),
+            Pressure().answer(for: subject, in: situation, at: now).isVeto
+        else { return "" }
+        return "; under such pressure, the host holds deferrable tasks for at most "
+            + situation.settings.pressureLimit.text
+    }
+
+    /// Whether the `when` of a request can never be true, and no other payload helps.
+    func needsCorrection(_ request: TaskRequest) -> Bool {
+        let subject = scheduler.situation.subject(request, isTelling: false)
+        guard subject.needs.constraints?.when?.canBeTrue == false,
+            !scheduler.pending.isSimulated(request.id)
+        else { return false }
+        return !When().acts(for: subject, in: scheduler, at: now).contains(where: \.isPredictable)
+    }
+
+    /// The policies that hold a request only in a world, because other requests have started there.
+    private func laterRivals(
+        of request: TaskRequest, _ policies: [any Policy], in world: World
+    ) -> [any Policy] {
+        let (present, later) = (scheduler.situation, world.scheduler.situation)
+        let subject = present.subject(request, isTelling: false)
+        let after = later.subject(world.current(request), isTelling: false)
+        return policies.filter { policy in
+            switch policy.answer(for: after, in: later, at: now).fact {
+            case .slot, .launch: !policy.answer(for: subject, in: present, at: now).isVeto
+            default: false
+            }
+        }
     }
 
     /// Who occupies the slot that a request waits for; `nil` if it waits for no slot.

@@ -65,14 +65,18 @@ extension Foresight {
         }
         let awaited = vetoes.map { $0.awaited(by: subject, in: situation, at: now) }
         var (acts, dates, holder): ([PossibleAct], [WallTime], String?) = ([], [], nil)
+        let target =
+            vetoes.contains { $0 is When } ? When().target(of: subject, in: situation, at: now) : nil
         for policy in vetoes {
             if let date = policy.answer(for: subject, in: situation, at: now).until {
                 dates.append(date)
             } else if let text = self.holder(of: request, policy) {
                 // Another of the many requests would get the slot of a launch that is stopped.
                 holder = text
-            } else if let act = policy.acts(for: subject, in: scheduler, at: now).first {
-                acts.append(act)
+            } else if let act = policy.acts(for: subject, in: scheduler, at: now).first,
+                target?.agrees(with: act, in: situation.conditions) != false
+            {
+                if !acts.contains(where: { $0.key == act.key }) { acts.append(act) }
             }
         }
         let text = "\(lead(of: request)) \(awaited.unique.inSentence)"
@@ -147,8 +151,10 @@ extension Foresight {
         if natural == .starts { return plan }
         plan.vetoes = vetoes(of: request, in: present)
         plan.isScore = plan.vetoes.isEmpty && !present.judge(request, at: now).scoreSuffices
+        // Until the manifest is corrected, no act is of use.
+        if needsCorrection(request) { return plan }
         var world = present
-        for _ in 0..<6 {
+        for _ in 0..<8 {
             if world.launched[request.id] != nil { break }
             guard let (act, awaited, others) = nextAct(for: request, in: world, after: plan.acts) else {
                 break
@@ -206,20 +212,15 @@ extension Foresight {
     ) -> (PossibleAct, awaited: String, others: [PossibleAct])? {
         let vetoes = vetoes(of: request, in: world)
         let subject = world.scheduler.situation.subject(world.current(request), isTelling: false)
+        let target = target(of: request, in: world)
         for policy in vetoes {
             var first: PossibleAct?
             var others: [PossibleAct] = []
-            for act in policy.acts(for: subject, in: world.scheduler, at: now) where act.isPredictable {
+            for act in self.acts(of: policy, towards: target, for: request, in: world, after: acts) {
                 let after = self.world(of: request, after: acts + [act])
                 let vetoesAfter = self.vetoes(of: request, in: after)
-                // Less pressure is of no use to a task whose 'when' asks for pressure.
-                if policy is Pressure, !vetoes.contains(where: { $0 is When }),
-                    vetoesAfter.contains(where: { $0 is When }), needsPressure(request, in: after)
-                {
-                    continue
-                }
                 let remains = vetoesAfter.contains { $0.name == policy.name }
-                if !remains, policy is When, first != nil {
+                if !remains, policy is When, target?.isChoice ?? false, first != nil {
                     others.append(act)
                     continue
                 }
@@ -254,18 +255,46 @@ extension Foresight {
         return best.map { ($0.act, Scheduler.awaited("Score", of: request), []) }
     }
 
-    /// Whether each act that makes the `when` of a request true brings pressure about.
-    private func needsPressure(_ request: TaskRequest, in world: World) -> Bool {
+    /// What the facts that the `when` of a request tests must be; `nil` if it has none.
+    func target(of request: TaskRequest, in world: World) -> WhenTarget? {
+        if scheduler.pending.isSimulated(request.id) { return nil }
+        let situation = world.scheduler.situation
+        let subject = situation.subject(world.current(request), isTelling: false)
+        return When().target(of: subject, in: situation, at: now)
+    }
+
+    /// The acts of a policy that objects, without those that would have to be undone for `when`.
+    ///
+    /// If `when` is true, but not with what the policy needs, these are the acts that bring about both.
+    private mutating func acts(
+        of policy: any Policy, towards target: WhenTarget?, for request: TaskRequest, in world: World,
+        after acts: [PossibleAct]
+    ) -> [PossibleAct] {
+        let conditions = world.scheduler.situation.conditions
         let subject = world.scheduler.situation.subject(world.current(request), isTelling: false)
-        return When().acts(for: subject, in: world.scheduler, at: now)
-            .allSatisfy { ([$0] + $0.parts).contains(where: \.isPressing) }
+        let all = policy.acts(for: subject, in: world.scheduler, at: now).filter(\.isPredictable)
+        guard let target, !(policy is When) else { return all }
+        let agreeing = all.filter { target.agrees(with: $0, in: conditions) }
+        if agreeing.count == all.count { return all }
+        let vetoes = vetoes(of: request, in: world)
+        guard !vetoes.contains(where: { $0 is When }), let set = target.sets.first, !set.isEmpty else {
+            return agreeing
+        }
+        let after = self.world(of: request, after: acts + set)
+        let remains = self.vetoes(of: request, in: after).contains { $0.name == policy.name }
+        return remains ? agreeing : set + agreeing
     }
 
     /// All different acts of all policies that have a predictable effect.
     func acts(for subject: Subject, in world: World) -> [PossibleAct] {
         var seen: Set<String> = []
+        let target = target(of: subject.request, in: world)
+        let conditions = world.scheduler.situation.conditions
         return Scheduler.policies.flatMap { $0.acts(for: subject, in: world.scheduler, at: now) }
-            .filter { $0.isPredictable && seen.insert($0.key).inserted }
+            .filter { act in
+                act.isPredictable && seen.insert(act.key).inserted
+                    && target?.agrees(with: act, in: conditions) != false
+            }
     }
 }
 

@@ -63,11 +63,20 @@ extension PossibleAct {
         state: "the device is idle"
     ) { $0.user = .known(.idle) }
 
-    /// Nothing is under pressure.
-    static func closing(_ pressure: PressureCondition) -> PossibleAct {
-        .changing("Close what uses \(pressure.resources)", state: "the machine is less busy") {
-            $0.pressure = .known(.none)
+    /// Some resources are not under pressure any more.
+    static func closing(_ part: PressureCondition) -> PossibleAct {
+        .changing("Close what uses \(part.resources)", state: "the machine is less busy") {
+            guard var pressure = $0.pressure.value else { return }
+            if part.cpu { pressure.cpu = false }
+            if part.memory { pressure.memory = false }
+            if part.io { pressure.io = false }
+            $0.pressure = .known(pressure)
         }
+    }
+
+    /// The machine is not in low-data mode.
+    static let lowDataOff = PossibleAct.changing("Turn low-data mode off") {
+        $0.network = .known(.unmetered)
     }
 
     /// A source of conditions does not answer, and its value after the repair is not known in advance.
@@ -115,7 +124,7 @@ extension Network {
         case .unknown: return [.repair("the network", "NetworkManager")]
         case .known(.unmetered): return []
         case .known(.constrained):
-            return [.changing("Turn low-data mode off") { $0.network = .known(.unmetered) }]
+            return [.lowDataOff]
         case .known(.none)
         where subject.needs.network == .any && !isRefusedWhenMetered(subject, in: scheduler, at: now):
             return [

@@ -1,6 +1,6 @@
 import TaskModel
 
-// What people can do about an expression of `when`: the acts that make it true, and nothing else false.
+// What people can do about an expression of `when`.
 
 extension When {
     var awaited: String { "'when' to be true" }
@@ -22,115 +22,25 @@ extension When {
         return expression.contradictions(with: subject.requirements(settings)).map(\.text)
     }
 
-    /// The smallest sets of changes that make the expression true now or, if there are none, at an hour of
-    /// the clock; if there is only one, its acts one by one.
+    /// The cheapest changes that make the expression true now or, if there are none, at an hour of the clock;
+    /// if there is only one set, its acts one by one.
     ///
     /// Several sets are alternatives, each of which is enough.
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         let situation = scheduler.situation
-        guard let expression = subject.needs.constraints?.when else { return [] }
-        func conditions(after acts: [PossibleAct]) -> Situation {
-            var changed = situation
-            var conditions = situation.conditions
-            for case .conditions(let change) in acts.map(\.effect) { change(&conditions) }
-            _ = changed.replaceConditions(conditions, at: now)
-            return changed
-        }
-        func isTrue(after acts: [PossibleAct]) -> Bool {
-            let changed = conditions(after: acts)
-            return expression.value { changed.value(of: $0, at: now.wall) } == true
-        }
-        if isTrue(after: []) { return [] }
+        guard let expression = subject.needs.constraints?.when,
+            expression.value({ situation.value(of: $0, at: now.wall) }) != true
+        else { return [] }
         if !expression.canBeTrue { return [correction(of: subject, in: situation, expression, at: now)] }
-        // An act that another requirement forbids would only exchange one veto for another.
-        let required = subject.requirements(situation.settings)
-        let acts = expression.changes(in: situation.conditions).filter { act in
-            !conditions(after: [act]).violates(required, unlike: situation, at: now)
-        }
-        let isTrueLater = situation.nextTime(of: expression, after: now.wall) != nil
-        // Nor is an act of use if the host then holds the task for another reason, as while the processor is
-        // busy, unless nothing else makes the expression true.
-        let others = Scheduler.policies.filter { policy in
-            !(policy is When) && !policy.answer(for: subject, in: situation, at: now).isVeto
-        }
-        func isFree(after acts: [PossibleAct]) -> Bool {
-            let changed = conditions(after: acts)
-            return !others.contains { $0.answer(for: subject, in: changed, at: now).isVeto }
-        }
-        var sets = Self.smallestSets(of: acts.filter { isFree(after: [$0]) }, isTrue).filter(isFree)
-        if sets.isEmpty { sets = Self.smallestSets(of: acts, isTrue) }
-        // What takes time, such as a charge, comes last.
-        func isSlow(_ set: [PossibleAct]) -> Bool { set.contains(where: \.takesTime) }
-        sets = sets.filter { !isSlow($0) } + sets.filter(isSlow)
-        if sets.isEmpty, !isTrueLater {
-            sets = Self.smallestSets(of: acts, mostActs: 0) { acts in
-                conditions(after: acts).nextTime(of: expression, after: now.wall) != nil
-            }
-        }
-        if sets.isEmpty, !isTrueLater {
-            sets = Self.sets(for: expression, with: required, in: situation.conditions) { acts in
-                isTrue(after: acts)
-                    && !conditions(after: acts).violates(required, unlike: situation, at: now)
-            }
-        }
-        if sets.count > 1 { return sets.map(PossibleAct.together) }
-        if let only = sets.first { return only }
-        if isTrueLater { return [] }
-        return repairs(of: subject, in: situation, expression, at: now)
+        let target = WhenTarget(of: expression, for: subject, in: situation, at: now)
+        return target.time == nil
+            ? repairs(of: subject, in: situation, expression, at: now) : target.steps
     }
 
-    /// The sets of acts that make an expression true and keep what is required beside it.
-    ///
-    /// `not externalPower` and a charge of 30 % need a charged battery first, although the expression does
-    /// not name the battery. In such a set, the charging comes first, because it needs external power.
-    private static func sets(
-        for expression: WhenExpression, with required: [WhenRequirement], in conditions: Conditions,
-        _ isEnough: ([PossibleAct]) -> Bool
-    ) -> [[PossibleAct]] {
-        let all = WhenExpression(root: .and([expression.root] + required.map(\.expression.root)))
-        let acts = all.changes(in: conditions)
-        return smallestSets(of: acts.filter(\.isCharging) + acts.filter { !$0.isCharging }, isEnough)
-    }
-
-    /// The sets of acts that are enough, of which no act can be left out; smaller ones first.
-    ///
-    /// The numbers are our choice: more than four alternatives, or sets of more than four acts besides the
-    /// set of all, would not be read.
-    ///
-    /// - Parameters:
-    ///   - acts: The acts.
-    ///   - mostActs: With more acts than this, sets of three or four are not tried. They are only tried if
-    ///     there is no smaller one.
-    ///   - isEnough: Whether some acts are enough.
-    /// - Returns: The sets.
-    private static func smallestSets(
-        of acts: [PossibleAct], mostActs: Int = 12, _ isEnough: ([PossibleAct]) -> Bool
-    ) -> [[PossibleAct]] {
-        var found: [Set<Int>] = []
-        func look(at set: Set<Int>) {
-            if found.count < 4, !found.contains(where: { $0.isSubset(of: set) }),
-                isEnough(set.sorted().map { acts[$0] })
-            {
-                found.append(set)
-            }
-        }
-        func choose(_ size: Int, from start: Int, _ chosen: Set<Int>) {
-            if size == 0 { return look(at: chosen) }
-            for index in acts.indices where index >= start {
-                choose(size - 1, from: index + 1, chosen.union([index]))
-            }
-        }
-        for size in 1...2 { choose(size, from: 0, []) }
-        for size in 3...4 where found.isEmpty && acts.count <= mostActs { choose(size, from: 0, []) }
-        if found.isEmpty {
-            // All acts, without those that are not necessary.
-            var set = Set(acts.indices)
-            guard isEnough(acts) else { return [] }
-            for index in acts.indices.reversed()
-            where isEnough(set.subtracting([index]).sorted().map { acts[$0] }) { set.remove(index) }
-            found = [set]
-        }
-        return found.map { set in set.sorted().map { acts[$0] } }
+    /// What the facts of the expression must be; `nil` if there is no expression that can be true.
+    func target(of subject: Subject, in situation: Situation, at now: Moment) -> WhenTarget? {
+        guard let expression = subject.needs.constraints?.when, expression.canBeTrue else { return nil }
+        return WhenTarget(of: expression, for: subject, in: situation, at: now)
     }
 
     /// What to do about an expression that no values of the facts make true.
@@ -163,13 +73,26 @@ extension When {
         if hasNoBattery, needed.contains(where: \.isOfBattery) {
             return [.correcting(subject, because: "on this machine, which has no battery, it can't be true")]
         }
+        let asksForCharge =
+            subject.needs.constraints?.battery != nil
+            || expression.tests.contains { $0.fact == .machine(.battery) }
+        if hasNoBattery, asksForCharge,
+            needed.contains(where: { $0.test.fact == .machine(.externalPower) })
+        {
+            return [
+                .correcting(
+                    subject, because: "without the charger, this machine, which has no battery, has no charge"
+                )
+            ]
+        }
         // People can't change these facts at will.
         let others = needed.filter { !$0.isOfPayload }
         let observed = others.map { $0.observed.replacingPart(" is ", by: " is now ") }
         return [
             PossibleAct(
                 text: "Only time can help: wait until \(others.map(\.text).inSentence) "
-                    + "(\(observed.unique.inSentence))", effect: .unknown)
+                    + "(\(observed.unique.inSentence))",
+                state: "'when' is true (\(others.map(\.text).inSentence))", effect: .unknown)
         ]
     }
 
@@ -213,32 +136,5 @@ extension Subject {
             externalPower: needs.externalPower, network: needs.network, gpu: needs.gpu,
             idle: needs.idleDevice, isDeferrable: isDiscretionary, conditions: needs.conditions,
             constraints: needs.constraints, leastCharge: settings.batteryStartPercent)
-    }
-}
-
-extension Situation {
-    /// Whether the conditions that differ from those of another situation make a requirement false, whatever
-    /// all other conditions are.
-    fileprivate func violates(
-        _ requirements: [WhenRequirement], unlike other: Situation, at now: Moment
-    ) -> Bool {
-        requirements.contains { requirement in
-            let changed = requirement.expression.tests.contains {
-                value(of: $0.fact, at: now.wall) != other.value(of: $0.fact, at: now.wall)
-            }
-            return changed
-                && requirement.expression.value { fact in
-                    isOfPower(fact) || value(of: fact, at: now.wall) != other.value(of: fact, at: now.wall)
-                        ? value(of: fact, at: now.wall) : nil
-                } == false
-        }
-    }
-
-    /// Whether the fact belongs to the power supply, of which all facts are known together.
-    private func isOfPower(_ fact: WhenFact) -> Bool {
-        switch fact {
-        case .machine(.externalPower), .machine(.battery), .machine(.charging): true
-        default: false
-        }
     }
 }

@@ -169,8 +169,13 @@ extension Situation {
 
     /// The value of a fact of the machine or the clock; `nil` if it is unknown.
     func value(of fact: WhenFact, at time: WallTime) -> WhenValue? {
+        value(of: fact, in: conditions, at: time)
+    }
+
+    /// The value of a fact under some conditions; `nil` if it is unknown.
+    func value(of fact: WhenFact, in conditions: Conditions, at time: WallTime) -> WhenValue? {
         switch fact {
-        case .machine(let fact): value(of: fact, at: time)
+        case .machine(let fact): value(of: fact, in: conditions, at: time)
         // A condition that no file defines is unknown, too.
         case .condition(let name): conditions.custom[name]?.value.map(WhenValue.boolean)
         // The payload's values are part of the expression.
@@ -178,7 +183,9 @@ extension Situation {
         }
     }
 
-    private func value(of fact: MachineFact, at time: WallTime) -> WhenValue? {
+    private func value(
+        of fact: MachineFact, in conditions: Conditions, at time: WallTime
+    ) -> WhenValue? {
         let power = conditions.power.value
         let pressure = conditions.pressure.value
         switch fact {
@@ -224,7 +231,7 @@ extension Situation {
 
     /// The expression as the clock makes it at a time, with the tests of all other facts.
     private func clockPart(of expression: WhenExpression, at time: WallTime) -> WhenExpression {
-        expression.resolvedForClock { value(of: $0, at: time) }
+        expression.resolvedForClock { value(of: .machine($0), at: time) }
     }
 
     /// The alarm for a request whose expression depends on the clock, so that it can start before the clock
