@@ -83,9 +83,20 @@ import Testing
             [Products.path("bgtask"), "new", "swift", "Feed", "--directory", folder.path + "/p"],
             environment: ["BGTASK_SDK": folder.path + "/none"])
         #expect(
-            answer.status == 1 && answer.output.contains("it is not in \(folder.path)/none")
+            answer.status == 1 && answer.output.contains("nor in \(folder.path)/none")
                 && answer.output.contains("--sdk"), "\(answer)")
         #expect(!folder.has("p"))
+    }
+
+    /// The package of the project itself has no such products, which only the build would say.
+    @Test func `of a checkout of the project, a Swift plugin depends on the SDK in it`() throws {
+        let folder = try Folder()
+        try folder.write("bgtask/Package.swift", "")
+        try folder.write("bgtask/Sources/SDK/Package.swift", "")
+        _ = try json(
+            "new", "swift", "Feed", "--directory", folder.path + "/p", "--sdk", folder.path + "/bgtask",
+            "--json")
+        #expect(try folder.read("p/Package.swift").contains("bgtask/Sources/SDK\")"))
     }
 
     @Test func `a Swift plugin depends on the SDK that was named`() throws {

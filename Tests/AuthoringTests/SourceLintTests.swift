@@ -80,6 +80,10 @@ import Testing
             "Transfers.swift:13:17: error: a background session has no publishers": "download task",
             "Transfers.swift:12:22: error: 'XMLParser' is in the module FoundationXML":
                 "import FoundationXML",
+            "Views.swift:6:9: error: 'NavigationStack' does not exist on Linux":
+                "WindowGroup { EmptyView() }",
+            "Views.swift:7:13: error: 'List' does not exist on Linux": "out of the plugin's target",
+            "Views.swift:9:26: error: 'String(localized:)' is an error on Linux": "NSLocalizedString",
             "main.swift:1:1: error: a module can't have both main.swift and '@main'": "Keep '@main'",
         ]
         for (beginning, remedy) in expected {
@@ -88,6 +92,35 @@ import Testing
                 "\(beginning) in\n\(lines.joined(separator: "\n"))")
         }
         #expect(lines.count == expected.count, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test func `a background session with its trait and its task is right`() throws {
+        let folder = try Folder()
+        let source =
+            "import BackgroundTasks\nlet c = URLSessionConfiguration.background(withIdentifier: \"a\")\n"
+        try folder.write("Sources/Feed/Feed.swift", source)
+        func warning(_ manifest: String? = nil) -> String {
+            let arguments = ["lint", "--sources", folder.path + "/Sources"] + [manifest].compactMap(\.self)
+            return Command.run([Products.path("bgtask")] + arguments, environment: ["NO_COLOR": "1"]).output
+        }
+        #expect(warning().contains("needs the trait BackgroundTransfers of the SDK, and a task of the kind"))
+        try folder.write("Package.swift", "// traits: [\"BackgroundTransfers\"]\n")
+        #expect(warning().contains("needs the trait BackgroundTransfers of the SDK, and a task of the kind"))
+        try folder.write("Package.swift", ".package(path: \"a\", traits: [\"BackgroundTransfers\"])\n")
+        #expect(warning().contains("a background session needs a task of the kind transferEvents"))
+        try folder.write(
+            "feed.yaml",
+            """
+            apiVersion: bgtask/v1
+            bundle: com.example.feed
+            library: libFeed.so
+            tasks:
+              - identifier: com.example.feed.transfers
+                kind: transferEvents
+
+            """)
+        let answer = warning(folder.path + "/feed.yaml")
+        #expect(!answer.contains("a background session needs"), "\(answer)")
     }
 
     @Test func `a main.swift alone is a mistake only if it launches an app`() throws {

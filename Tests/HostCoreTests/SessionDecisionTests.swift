@@ -78,10 +78,10 @@ struct SessionRig {
 
     mutating func finish(_ id: TransferID, _ kind: TransferAttemptEnd.Kind = .finished) throws {
         rig.world.inputs.append(
-            .transfer(.ended(id, TransferAttemptEnd(kind, completed: 10), received: 10, sent: 0)))
+            .transfers([.ended(id, TransferAttemptEnd(kind, completed: 10), received: 10, sent: 0)]))
         try rig.calm()
         guard kind == .finished, self[id]?.state == .finishing else { return }
-        rig.world.inputs.append(.transfer(.delivered(id, nil)))
+        rig.world.inputs.append(.transfers([.delivered(id, nil)]))
         try rig.calm()
     }
 
@@ -217,10 +217,10 @@ struct SessionRig {
         let id = try rig.begin(rig.launch("quiet"))
         try rig.end("quiet")
         rig.rig.world.inputs.append(
-            .transfer(.ended(id, TransferAttemptEnd(.finished, completed: 10), received: 10, sent: 0)))
+            .transfers([.ended(id, TransferAttemptEnd(.finished, completed: 10), received: 10, sent: 0)]))
         try rig.rig.calm()
         // The store has the end, and the host dies before it learns that.
-        rig.rig.world.inputs.append(.transfer(.delivered(id, nil)))
+        rig.rig.world.inputs.append(.transfers([.delivered(id, nil)]))
         try rig.rig.world.takeInput()
         rig.rig.world.commit()
         try rig.rig.restart()

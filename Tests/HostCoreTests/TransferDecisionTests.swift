@@ -23,6 +23,8 @@ struct TransferWorld {
     /// The number of writes before each order, so that a test sees which came first.
     private var writes = 0
     private var calls = 0
+    /// The number of writes that stored the end of a transfer, or of several.
+    private(set) var writesOfEnds = 0
     var isDrained = false
 
     init() { begin() }
@@ -45,7 +47,8 @@ struct TransferWorld {
             for effect in core.handle(inputs.removeFirst(), at: now) {
                 switch effect {
                 case .store(let ticket, let write):
-                    if case .saveTransfer(let transfer) = write, transfer.state == .ended, !failures.isEmpty {
+                    if write.endsTransfer { writesOfEnds += 1 }
+                    if write.endsTransfer, !failures.isEmpty {
                         inputs.append(.stored(ticket, .failure(failures.removeFirst())))
                     } else {
                         inputs.append(.stored(ticket, store.apply(write)))
@@ -98,10 +101,16 @@ struct TransferWorld {
         _ id: TransferID, _ kind: TransferAttemptEnd.Kind, completed: Int64? = nil,
         retryAfter: Duration? = nil
     ) {
+        let end = Self.attemptEnd(kind, completed: completed, retryAfter: retryAfter)
+        give(.transfers([.ended(id, end, received: completed ?? 0, sent: 0)]))
+    }
+
+    static func attemptEnd(
+        _ kind: TransferAttemptEnd.Kind, completed: Int64? = nil, retryAfter: Duration? = nil
+    ) -> TransferAttemptEnd {
         let failure =
             kind == .finished ? nil : TransferFailure(domain: .network, code: 7, message: "no route")
-        let end = TransferAttemptEnd(kind, completed: completed, failure: failure, retryAfter: retryAfter)
-        give(.transfer(.ended(id, end, received: completed ?? 0, sent: 0)))
+        return TransferAttemptEnd(kind, completed: completed, failure: failure, retryAfter: retryAfter)
     }
 
     /// The transfers that the core has begun since the last call.
@@ -117,6 +126,17 @@ struct TransferWorld {
     }
 
     subscript(id: TransferID) -> Transfer? { core.transfers[id] }
+}
+
+extension StoreWrite {
+    /// Whether the write stores the end of a transfer.
+    fileprivate var endsTransfer: Bool {
+        switch self {
+        case .saveTransfer(let transfer): transfer.state == .ended
+        case .saveTransfers(let transfers): transfers.contains { $0.state == .ended }
+        default: false
+        }
+    }
 }
 
 @Suite struct TransferDecisionTests {
@@ -149,7 +169,7 @@ struct TransferWorld {
         }
         #expect(delivered == id)
         #expect(world.store.facts.transfers[0].state != .ended)
-        world.give(.transfer(.delivered(id, nil)))
+        world.give(.transfers([.delivered(id, nil)]))
         let stored = try #require(world.store.facts.transfers.first)
         #expect(stored.outcome == .succeeded && stored.completed == 9 && stored.total == 9)
         #expect(world.orders.last == .remove(id))
@@ -168,7 +188,7 @@ struct TransferWorld {
         world.pass(.seconds(10))
         #expect(world[id]?.state == .finishing)
         #expect(world.alarm.wall.map { $0 > world.now.wall } ?? true)
-        world.give(.transfer(.delivered(id, nil)))
+        world.give(.transfers([.delivered(id, nil)]))
         #expect(world[id]?.outcome == .succeeded)
     }
 
@@ -192,7 +212,7 @@ struct TransferWorld {
         world.orders = []
         let first = TransferID(rawValue: 1)
         let response = TransferResponse(status: 200, url: "http://one/x", headers: [])
-        world.give(.transfer(.response(first, response, total: 3, isWhole: true)))
+        world.give(.transfers([.response(first, response, total: 3, isWhole: true)]))
         #expect(world.begun() == [TransferID(rawValue: 7)])
         #expect(world[first]?.state == .running)
         // Its end frees no second place.
@@ -208,7 +228,8 @@ struct TransferWorld {
         let response = TransferResponse(status: 200, url: "http://one/x", headers: [])
         for number in 1...70 {
             world.give(
-                .transfer(.response(TransferID(rawValue: Int64(number)), response, total: 3, isWhole: true)))
+                .transfers([.response(TransferID(rawValue: Int64(number)), response, total: 3, isWhole: true)]
+                ))
         }
         #expect(world.core.transfers.running.count == 70)
         world.orders = []
@@ -294,7 +315,7 @@ struct TransferWorld {
             #expect(world.begun() == [id])
         }
         #expect(waits == [5, 10, 20, 40, 80, 160, 320, 640, 900, 900])
-        world.give(.transfer(.progress(id, completed: 7, total: 10, received: 7, sent: 0)))
+        world.give(.transfers([.progress(id, completed: 7, total: 10, received: 7, sent: 0)]))
         world.end(id, .faulty, completed: 7)
         #expect(world[id]?.notBefore == world.now.wall + .seconds(5))
     }
@@ -428,12 +449,12 @@ struct TransferWorld {
         var world = TransferWorld()
         let id = try world.submit().id
         let bundle = try BundleIdentifier("org.example")
-        world.give(.transfer(.progress(id, completed: 10, total: 100, received: 10, sent: 1)))
-        world.give(.transfer(.progress(id, completed: 10, total: 100, received: 10, sent: 1)))
+        world.give(.transfers([.progress(id, completed: 10, total: 100, received: 10, sent: 1)]))
+        world.give(.transfers([.progress(id, completed: 10, total: 100, received: 10, sent: 1)]))
         var metered = Conditions.simulatedStart
         metered.network = .known(.metered)
         world.give(.conditions(metered))
-        world.give(.transfer(.progress(id, completed: 30, total: 100, received: 30, sent: 1)))
+        world.give(.transfers([.progress(id, completed: 30, total: 100, received: 30, sent: 1)]))
         let today = try #require(
             world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday)
         #expect(today.received == 30 && today.meteredReceived == 20 && today.sent == 1)
@@ -575,7 +596,7 @@ struct TransferWorld {
         let id = try world.submit().id
         let other = try world.submit(bundle: "org.other").id
         world.orders = []
-        world.give(.transfer(.progress(id, completed: 0, total: nil, received: 1 << 30, sent: 0)))
+        world.give(.transfers([.progress(id, completed: 0, total: nil, received: 1 << 30, sent: 0)]))
         #expect(world.orders == [.cancel(id)])
         world.end(id, .cancelled)
         #expect(world[id]?.state == .waiting && world[other]?.state == .running)
@@ -643,8 +664,8 @@ struct TransferWorld {
         var world = TransferWorld()
         let (large, small) = (try world.submit().id, try world.submit().id)
         let response = TransferResponse(status: 200, url: "http://a/x", headers: ["HTTP/1.1 200 OK"])
-        world.give(.transfer(.response(large, response, total: 1 << 21)))
-        world.give(.transfer(.response(small, response, total: 1 << 10)))
+        world.give(.transfers([.response(large, response, total: 1 << 21)]))
+        world.give(.transfers([.response(small, response, total: 1 << 10)]))
         world.begin()
         #expect(world[large]?.response == response)
         #expect(world[small]?.response == nil)

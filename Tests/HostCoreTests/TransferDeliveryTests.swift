@@ -15,7 +15,7 @@ import Testing
         world.end(id, .finished, completed: 9)
         world.pass(.seconds(10))
         #expect(world[id]?.state == .finishing)
-        world.give(.transfer(.delivered(id, Self.full)))
+        world.give(.transfers([.delivered(id, Self.full)]))
         #expect(world[id]?.outcome == .failed)
         #expect(world[id]?.failure?.code == TransferFailure.HostCode.timedOut.rawValue)
         #expect(!world.core.transfers.hasOpen)
@@ -31,7 +31,7 @@ import Testing
         let other = try world.submit().id
         for id in ids { world.end(id, .finished, completed: 9) }
         world.pass(.seconds(20))
-        for id in ids { world.give(.transfer(.delivered(id, Self.full))) }
+        for id in ids { world.give(.transfers([.delivered(id, Self.full)])) }
         #expect(ids.map { world[$0]?.outcome } == [.failed, .failed, .failed])
         #expect(world[other]?.state == .running)
         #expect(world.alarm.boot.map { $0 > world.now.boot } ?? true)
@@ -43,7 +43,7 @@ import Testing
         var waits: [Int64] = []
         for _ in 0..<10 {
             world.end(id, .finished, completed: 9)
-            world.give(.transfer(.delivered(id, Self.full)))
+            world.give(.transfers([.delivered(id, Self.full)]))
             let next = try #require(world[id]?.notBefore)
             waits.append((next - world.now.wall).components.seconds)
             world.pass(next - world.now.wall)
@@ -51,7 +51,7 @@ import Testing
         }
         #expect(waits == [5, 10, 20, 40, 80, 160, 320, 640, 900, 900])
         world.end(id, .finished, completed: 9)
-        world.give(.transfer(.delivered(id, nil)))
+        world.give(.transfers([.delivered(id, nil)]))
         #expect(world[id]?.outcome == .succeeded && world[id]?.failures == 0)
     }
 
@@ -59,7 +59,7 @@ import Testing
         var world = TransferWorld()
         let id = try world.submit().id
         world.end(id, .finished, completed: 9)
-        world.give(.transfer(.delivered(id, TransferFailure(.badPlace, "a directory is there"))))
+        world.give(.transfers([.delivered(id, TransferFailure(.badPlace, "a directory is there"))]))
         #expect(world[id]?.outcome == .failed)
         #expect(world[id]?.failure?.message == "a directory is there")
         #expect(world.store.facts.transfers.first?.outcome == .failed)

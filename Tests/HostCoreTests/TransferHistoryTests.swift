@@ -71,7 +71,7 @@ private struct TransferPlayer {
     }
 
     private mutating func act() throws {
-        switch number(0..<20) {
+        switch number(0..<21) {
         case 0..<5:
             let (server, bundle) = (number(0..<5), number(0..<3))
             let (isDiscretionary, isLimited, isLate) = (
@@ -92,7 +92,7 @@ private struct TransferPlayer {
         case 11:
             guard let id = one(of: attempts) else { return }
             let count = Int64(number(0..<1000))
-            world.give(.transfer(.progress(id, completed: count, total: 1000, received: count, sent: 0)))
+            world.give(.transfers([.progress(id, completed: count, total: 1000, received: count, sent: 0)]))
         case 12, 13:
             guard let id = one(of: deliveries) else { return }
             deliver(id, number(0..<3) == 0 ? TransferFailure(.notDelivered, "full") : nil)
@@ -112,12 +112,29 @@ private struct TransferPlayer {
             world.failures = (0..<number(0..<3)).map { _ in
                 .store(StoreError(code: .diskFull, subject: "disk", finding: "full", remedy: "free some"))
             }
+        case 19: reportTogether()
         default:
             // The host dies: what it did not store is lost, and so are the program and its reports.
             attempts = []
             deliveries = []
             world.begin()
         }
+    }
+
+    /// Several reports in one message.
+    private mutating func reportTogether() {
+        var reports: [TransferReport] = []
+        for id in attempts.shuffled(using: &numbers).prefix(4) {
+            attempts.remove(id)
+            let kind = TransferAttemptEnd.Kind.allCases.randomElement(using: &numbers) ?? .lost
+            reports.append(.ended(id, TransferWorld.attemptEnd(kind, completed: 5), received: 5, sent: 0))
+        }
+        for id in deliveries.shuffled(using: &numbers).prefix(4) {
+            deliveries.remove(id)
+            let problem = number(0..<3) == 0 ? TransferFailure(.notDelivered, "full") : nil
+            reports.append(.delivered(id, problem))
+        }
+        world.give(.transfers(reports))
     }
 
     private mutating func report(_ id: TransferID, _ kind: TransferAttemptEnd.Kind) {
@@ -127,7 +144,7 @@ private struct TransferPlayer {
 
     private mutating func deliver(_ id: TransferID, _ problem: TransferFailure?) {
         deliveries.remove(id)
-        world.give(.transfer(.delivered(id, problem)))
+        world.give(.transfers([.delivered(id, problem)]))
     }
 
     /// Obeys the host's orders as the program does, and checks each.

@@ -149,6 +149,18 @@ import Testing
         ("trailers/h", "lines=10000", "more than 200 header lines"),
         ("file/h", "size=1000&chunked=gzip,chunked", "a transfer encoding that was not requested"),
         ("raw/h", "head=HTTP/1.1%20-5:%20x", "Unsupported response code in HTTP response"),
+        (
+            "raw/h", "head=HTTP/1.1%20200%20OK%0D%0AContent-Length:%205",
+            "the server sent two different lengths"
+        ),
+        (
+            "raw/h", "head=HTTP/1.1%20200%20OK%0D%0AContent-Length:%2099999999999999999999",
+            "the server sent a length that is not a number of bytes"
+        ),
+        (
+            "raw/h", "head=HTTP/1.1%20200%20OK%0D%0AContent-Length:%200,%201",
+            "the server sent two different lengths"
+        ),
         ("status/h", "code=401", "the server answered with status 401"),
         ("status/h", "code=407", "status 407"),
         ("status/h", "code=404", "the server answered with status 404"),
@@ -264,7 +276,7 @@ import Testing
         host.run(
             "transfer", "\(server.address)/file/k?size=\(size)&tags=x&stall=\(stops)", "--to", path("out"),
             "--retry-delay", "10ms")
-        let part = host.state.path + "/transfers/1/part"
+        let part = host.state.path + "/transfers/1.part"
         for (index, piece) in pieces.enumerated() {
             try host.wait("the server has stopped for the time \(index), \(stops)") {
                 try server.seen("k").count == index + 1
@@ -377,7 +389,8 @@ import Testing
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }
 
-    /// A killed program can leave all bytes, but not under their final name.
+    /// A killed program can leave all bytes, but not under their final name; an older host had a directory
+    /// for each transfer.
     @Test func `a complete part is only finished, and asks the server for nothing`() throws {
         try host.start()
         host.run("conditions", "set", "network=none")

@@ -142,12 +142,12 @@ import Testing
             second.isTold = true
             second.keepsPart = true
             second.metrics = TransferMetrics("1 2 3 4 5 6 7 0 11 1 80 90 ::1 80 - 0")
-            _ = await store.commit([.removeTransfer(first.id), .saveTransfer(second)])
+            _ = await store.commit([.removeTransfers([first.id]), .saveTransfers([second])])
             var expected = StoredFacts()
             expected.transfers = [second]
             expected.lastTransfer = 2
             #expect(try await store.facts() == expected)
-            _ = await store.commit([.removeTransfer(second.id)])
+            _ = await store.commit([.removeTransfers([second.id])])
             expected.transfers = []
             #expect(try await store.facts() == expected)
         }

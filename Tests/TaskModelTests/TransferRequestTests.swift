@@ -51,6 +51,22 @@ import Testing
         #expect(try Self.problem(url) == "the address is not one of http or https")
     }
 
+    @Test(arguments: [
+        ("http://a:99999/f", "99999"), ("http://a:0", "0"), ("http://u:p@a:x1/f", "x1"),
+        ("http://[::1]:70000", "70000"),
+        ("http://a:+5/", "+5"),
+    ])
+    func `an address with an impossible port is refused`(url: String, port: String) throws {
+        #expect(try Self.problem(url) == "the address has the port '\(port)'")
+    }
+
+    @Test(arguments: [
+        "http://a:65535/f", "http://a:/f", "http://[::1]/f", "http://[fe80::1]:8080", "http://u:99999@a/f",
+    ])
+    func `an address with a port, or with none, is accepted`(url: String) throws {
+        #expect(try Self.problem(url) == nil)
+    }
+
     @Test(arguments: ["a\r\nB: c", "no colon", ": value", "a b: c"])
     func `a line that is not one header is refused`(line: String) throws {
         #expect(try Self.problem(headers: [line])?.hasSuffix("is not a header line") == true)

@@ -47,13 +47,14 @@ import Transferring
         let program = TransferProgram(
             configuration: configuration,
             files: TransferFiles(root: root.path, dataDirectory: { "\(root.path)/data/\($0)" }),
-            report: { ear.hear($0) },
+            report: { reports in reports.forEach { ear.hear($0) } },
             problem: { problem in ear.problems.withLock { $0.append(problem) } })
         let request = TransferRequest(
             bundle: try BundleIdentifier("com.example"), direction: .download, url: "http://a/\(path)")
-        program.begin(
+        program.begin([
             Transfer(
-                id: TransferID(rawValue: 1), request: request, submittedAt: WallTime(milliseconds: 0)))
+                id: TransferID(rawValue: 1), request: request, submittedAt: WallTime(milliseconds: 0))
+        ])
         let (end, received) = try ear.end()
         program.shutDown()
         return (end, received, ear)
@@ -94,17 +95,25 @@ import Transferring
         #expect(response.status == 200 && total == 1 << 50)
     }
 
-    @Test func `directories that no transfer needs are removed, and nothing else`() throws {
+    @Test func `files that no transfer needs are removed, and nothing else`() throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "transfers-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: root) }
         for name in ["1", "2", "03", "other"] {
             try FileManager.default.createDirectory(
                 at: root.appending(path: name), withIntermediateDirectories: true)
         }
+        let names = [
+            "1/part", "2/part", "2/resume", "4.data", "4.part", "5.resume.new", "2.other", "05.data",
+        ]
+        for name in names { try Data(name.utf8).write(to: root.appending(path: name)) }
         let files = TransferFiles(root: root.path, dataDirectory: { "\(root.path)/data/\($0)" })
-        #expect(try files.sweep(keeping: [TransferID(rawValue: 2)]) == [TransferID(rawValue: 1)])
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() == ["03", "2", "other"])
+            try files.sweep(keeping: [TransferID(rawValue: 2)])
+                == [1, 4, 5].map { TransferID(rawValue: $0) })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: root.path).sorted()
+                == ["03", "05.data", "2.other", "2.part", "2.resume", "other"])
+        #expect(try String(contentsOf: root.appending(path: "2.part"), encoding: .utf8) == "2/part")
         let missing = TransferFiles(root: root.path + "/none", dataDirectory: { "\($0)" })
         #expect(try missing.sweep(keeping: []).isEmpty)
     }

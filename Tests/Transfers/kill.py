@@ -41,7 +41,7 @@ with Trouble(sys.argv[1], f"seed {seed}, size {size}") as world:
             world.fail(f"no progress: {world.transfer()}")
         at = world.arrived()
         if at < points[0]:
-            if (world.state / "transfers/1/data").exists() or out.exists():
+            if (world.state / "transfers/1.data").exists() or out.exists():
                 break
             time.sleep(0.002)
             continue

@@ -96,7 +96,7 @@ class Trouble:
     def arrived(self):
         """How many bytes of the first download have arrived, as the file system tells."""
         try:
-            return (self.state / "transfers/1/part").stat().st_size
+            return (self.state / "transfers/1.part").stat().st_size
         except FileNotFoundError:
             return 0
 

@@ -59,7 +59,9 @@ public struct Installation: Sendable {
     public func sdk(given: String?) throws(AuthoringError) -> String {
         let said = given ?? ProcessFacts.environment("BGTASK_SDK")
         return try first(
-            of: said.map { [$0] } ?? ["\(programs)/../share/bgtask/SDK"] + inCheckout("Sources/SDK"),
+            // Of a checkout of this project, which has a package of its own, the SDK is a part.
+            of: said.map { ["\($0)/Sources/SDK", $0] } ?? ["\(programs)/../share/bgtask/SDK"]
+                + inCheckout("Sources/SDK"),
             with: "Package.swift", "Give the directory of the SDK: --sdk DIRECTORY, or BGTASK_SDK")
     }
 

@@ -42,6 +42,7 @@ extension HostCore {
             }
         case .endTransfer(let transfer, let call, let isRepeated):
             transferEnded(transfer, call, isRepeated: isRepeated, result)
+        case .endTransfers(let transfers): transfersEnded(transfers, result)
         case .beginInSession(let transfer, let id, let call): begunInSession(transfer, id, call, result)
         case .told(let transfer, let id, let call): told(transfer, id, call, result)
         case .fact(let name):

@@ -28,7 +28,7 @@ extension HostCore {
         }
         let transfers = requests.map { makeTransfer($0) }
         if let refusal = claimPlaces(transfers) { return refuse(call, refusal) }
-        store(.addTransfers(transfers), .acceptTransfers(transfers, call))
+        store(.saveTransfers(transfers), .acceptTransfers(transfers, call))
     }
 
     /// Notes the files of new downloads; if one belongs to another download, says so and notes none.
@@ -36,6 +36,8 @@ extension HostCore {
         for transfer in new {
             guard let owner = transfers.places.claim(transfer) else { continue }
             for other in new { transfers.places.release(other) }
+            // They were the newest, so their numbers are free again.
+            lastTransfer -= Int64(new.count)
             let isOfCall = new.contains { $0.id == owner }
             return SubmissionError(
                 code: .invalidRequest, subject: transfer.request.file ?? transfer.request.url,
@@ -111,7 +113,19 @@ extension HostCore {
 
     // MARK: Reports
 
-    mutating func take(_ report: TransferReport) {
+    mutating func take(_ reports: [TransferReport]) {
+        endedTogether = EndedTransfers()
+        for report in reports { take(report) }
+        let together = endedTogether ?? EndedTransfers()
+        endedTogether = nil
+        if !together.ended.isEmpty { store(.saveTransfers(together.ended), .endTransfers(together.ended)) }
+        if !together.forgotten.isEmpty {
+            store(.removeTransfers(together.forgotten), .fact("which old transfers are forgotten"))
+        }
+        saveTransferUse()
+    }
+
+    private mutating func take(_ report: TransferReport) {
         switch report {
         case .response(let id, let response, let total, let isWhole):
             guard var transfer = transfers[id], transfer.state == .running else { return }
@@ -186,7 +200,7 @@ extension HostCore {
         for stored in facts.transfers.sorted(by: { $0.id < $1.id }) {
             var transfer = stored
             if transfer.state != .ended { transfer.state = .waiting }
-            for id in transfers.put(transfer, at: now) { forget(id) }
+            for old in transfers.put(transfer, at: now) { forget(old) }
             sessions.note(transfer)
         }
         // A row that can't be read may be that of a transfer whose files a newer version can use.
@@ -310,7 +324,7 @@ extension HostCore {
 
     /// Replaces a transfer and publishes its change.
     mutating func put(_ transfer: Transfer) {
-        for id in transfers.put(transfer, at: now) { forget(id) }
+        for old in transfers.put(transfer, at: now) { forget(old) }
         changedSession(of: transfer)
         emit(.publish(.transferChanged(transfer)))
     }
@@ -321,7 +335,7 @@ extension HostCore {
         transfer.keepsPart = sessions.keepsPart(of: ended)
         transferMarks[transfer.id] = nil
         stoppedTransfers.remove(transfer.id)
-        for id in transfers.put(transfer, at: now) { forget(id) }
+        for old in transfers.put(transfer, at: now) { forget(old) }
         // The files go before the end is durable, because on a full disk it becomes durable only then. If the
         // host dies in between, the transfer begins again from its first byte.
         if transfer.outcome == .cancelled, !transfer.keepsFiles { emit(.transfer(.remove(transfer.id))) }
@@ -332,13 +346,17 @@ extension HostCore {
             // The whole address can contain a password or a signature.
             "\(transfer.id) \(transfer.outcome?.rawValue ?? ""): \(transfer.request.server)"
                 + (transfer.failure.map { ": \($0.message)" } ?? ""))
-        store(.saveTransfer(transfer), .endTransfer(transfer, call, isRepeated: false))
-        saveTransferUse()
+        if endedTogether != nil {
+            endedTogether?.ended.append(transfer)
+        } else {
+            store(.saveTransfer(transfer), .endTransfer(transfer, call, isRepeated: false))
+            saveTransferUse()
+        }
     }
 
     private mutating func save(_ transfer: Transfer) {
         store(.saveTransfer(transfer), .transfer(transfer.id))
-        saveTransferUse()
+        if endedTogether == nil { saveTransferUse() }
     }
 
     mutating func saveTransferUse() {
@@ -350,10 +368,21 @@ extension HostCore {
         changedTransferUse = []
     }
 
-    mutating func forget(_ id: TransferID) {
+    mutating func forget(_ transfer: Transfer) {
+        let id = transfer.id
         sessions.forget(id)
-        store(.removeTransfer(id), .fact("that \(id) is forgotten"))
-        emit(.transfer(.remove(id)))
+        if endedTogether != nil {
+            endedTogether?.forgotten.append(id)
+        } else {
+            store(.removeTransfers([id]), .fact("that \(id) is forgotten"))
+        }
+        // The files of the others were removed at their ends.
+        if transfer.keepsFiles { emit(.transfer(.remove(id))) }
+    }
+
+    /// Handles the store's answer to several ends, none of which a caller waits for.
+    mutating func transfersEnded(_ ended: [Transfer], _ result: Result<StoreAnswer, StoreRefusal>) {
+        for transfer in ended { transferEnded(transfer, nil, isRepeated: false, result) }
     }
 
     mutating func transferEnded(

@@ -110,6 +110,8 @@ public struct HostCore: Sendable {
     /// The bundles whose transfers have moved bytes since their use was last stored.
     var changedTransferUse: Set<BundleIdentifier> = []
     var lastTransfer: Int64 = 0
+    /// The ends and the forgotten transfers of the present input, which share one write of each kind.
+    var endedTogether: EndedTransfers?
     var sessions = SessionBook()
     /// The highest request number that was used; only the host assigns numbers.
     var lastRequest: Int64 = 0
@@ -189,7 +191,7 @@ public struct HostCore: Sendable {
         case .dated(let identifier, let after, let date): dated(identifier, after: after, date)
         case .machineAlarm(let state): take(state)
         case .workFailed(let problem, let id): log(.warning, problem, launch: id)
-        case .transfer(let report): take(report)
+        case .transfers(let reports): take(reports)
         }
     }
 

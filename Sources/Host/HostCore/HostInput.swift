@@ -88,8 +88,9 @@ public enum HostInput: Sendable {
     case machineAlarm(MachineAlarmState)
     /// Work without a caller failed; the text is a sentence for the log.
     case workFailed(String, LaunchID?)
-    /// A report about a transfer; see ``HostEffect/transfer(_:)``.
-    case transfer(TransferReport)
+    /// Reports about transfers, oldest first; see ``HostEffect/transfer(_:)``. Those that came together are
+    /// one input, because the host then looks only once for what may begin, and stores their ends as one.
+    case transfers([TransferReport])
 }
 
 /// The values that are read before the host begins.
@@ -251,7 +252,7 @@ extension HostInput {
     /// Whether the input shows that the host is in use: a call, or a report of a launch or a transfer.
     public var isWork: Bool {
         switch self {
-        case .call, .launch, .transfer: true
+        case .call, .launch, .transfers: true
         default: false
         }
     }

@@ -45,6 +45,8 @@ enum StoreErrand: Sendable {
     case transfer(TransferID)
     /// The end of a transfer, with the caller that cancelled it; repeated if an earlier write of it failed.
     case endTransfer(Transfer, CallID?, isRepeated: Bool)
+    /// The ends of several transfers.
+    case endTransfers([Transfer])
     /// A new transfer of a session, with the handler's call that waits for it.
     case beginInSession(Transfer, LaunchID, call: UInt64)
     /// That the delegate of a session has handled the end of a transfer, with the handler's call.

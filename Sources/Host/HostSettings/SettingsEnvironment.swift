@@ -10,8 +10,12 @@ struct SettingsEnvironment {
     /// Variables that begin with `BGTASK_` but are not settings of the host.
     ///
     /// Clients find the control socket by `BGTASK_SOCKET`. Tasks read `BGTASK_LOG_PRIVATE`, which shows
-    /// private values in the log messages of apps.
-    private static let others: Set<String> = ["BGTASK_SOCKET", "BGTASK_LOG_PRIVATE"]
+    /// private values in the log messages of apps. `bgtask new` finds the SDK by `BGTASK_SDK`. The others are
+    /// for the tests of this project, which start hosts.
+    private static let others: Set<String> = [
+        "BGTASK_SOCKET", "BGTASK_LOG_PRIVATE", "BGTASK_SDK", "BGTASK_TEST_TIMES", "BGTASK_THOROUGH",
+        "BGTASK_KILLS", "BGTASK_KILL_POINTS", "BGTASK_TRANSFER_SIZE", "BGTASK_PUSH_FIGURES",
+    ]
 
     /// All environment variables of this process.
     static var ofProcess: [String: String] { ProcessInfo.processInfo.environment }

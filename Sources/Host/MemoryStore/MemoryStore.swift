@@ -75,12 +75,14 @@ public struct MemoryStore: Equatable, Sendable {
             facts.transfers.append(transfer)
             facts.lastTransfer = max(facts.lastTransfer, transfer.id.rawValue)
             return .success(.done)
-        case .addTransfers(let transfers):
+        case .saveTransfers(let transfers):
+            let ids = Set(transfers.map(\.id))
+            facts.transfers.removeAll { ids.contains($0.id) }
             facts.transfers += transfers
             facts.lastTransfer = transfers.reduce(facts.lastTransfer) { max($0, $1.id.rawValue) }
             return .success(.done)
-        case .removeTransfer(let id):
-            facts.transfers.removeAll { $0.id == id }
+        case .removeTransfers(let ids):
+            facts.transfers.removeAll { ids.contains($0.id) }
             return .success(.done)
         }
     }

@@ -45,11 +45,11 @@ extension SQLiteRequestStore {
         case .saveTransfer(let transfer):
             try TransferRow.write(transfer, in: db)
             return .done
-        case .addTransfers(let transfers):
+        case .saveTransfers(let transfers):
             for transfer in transfers { try TransferRow.write(transfer, in: db) }
             return .done
-        case .removeTransfer(let id):
-            try TransferRow.remove(id, in: db)
+        case .removeTransfers(let ids):
+            for id in ids { try TransferRow.remove(id, in: db) }
             return .done
         }
     }

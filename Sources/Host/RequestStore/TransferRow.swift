@@ -17,7 +17,8 @@ enum TransferRow {
             transfer.id.rawValue, transfer.request.bundle.rawValue,
             transfer.request.session.map(StoredText.encode), transfer.state.rawValue,
             transfer.endedAt?.milliseconds,
-            StoredText.encode(try StoredJSON.text(of: StoredTransfer(transfer))),
+            StoredText.encode(
+                try TransferText.text(of: transfer) ?? StoredJSON.text(of: StoredTransfer(transfer))),
         ])
     }
 

@@ -8,29 +8,37 @@ public struct HostTransfers: Sendable {
 
     /// Makes a transfer, which is durable when the function returns.
     public func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
-        try await host.ask(.transfer(Self.resolved(request))).value {
+        var known: [Substring: String] = [:]
+        return try await host.ask(.transfer(Self.resolved(request, &known))).value {
             if case .transfer(let found) = $0 { found } else { nil }
         }
     }
 
     /// Makes several transfers, which are durable when the function returns.
     public func transfer(_ requests: [TransferRequest]) async throws(SubmissionError) -> [TransferID] {
-        try await host.ask(.transfers(requests.map(Self.resolved))).value {
+        // Most often, many files go to one directory.
+        var known: [Substring: String] = [:]
+        let resolved = requests.map { Self.resolved($0, &known) }
+        return try await host.ask(.transfers(resolved)).value {
             if case .transfers(let found) = $0 { found } else { nil }
         }
     }
 
     /// The request with the one spelling of the path of a download, without links in its directory, so that
     /// two downloads to one file are seen.
-    private static func resolved(_ request: TransferRequest) -> TransferRequest {
+    private static func resolved(
+        _ request: TransferRequest, _ known: inout [Substring: String]
+    ) -> TransferRequest {
         guard request.direction == .download, let file = request.file, file.hasPrefix("/"),
             let slash = file.lastIndex(of: "/")
         else { return request }
         let name = file[file.index(after: slash)...]
         // A path that ends so names no file, and a directory can be missing: the delivery says that.
         guard !["", ".", ".."].contains(name), !file.utf8.contains(0),
-            let directory = try? DirectoryTree.realPath(of: String(file[...slash]))
+            let directory = known[file[..<slash]]
+                ?? (try? DirectoryTree.realPath(of: String(file[...slash])))
         else { return request }
+        known[file[..<slash]] = directory
         var resolved = request
         resolved.file = (directory == "/" ? "" : directory) + "/" + name
         return resolved

@@ -203,9 +203,16 @@ public actor TaskHost: Service {
         while let next = inbox.take() {
             let now = moments.now()
             if next.isWork { lastWork = now.boot }
+            // Orders about transfers that one input causes are performed together.
+            var orders: [TransferOrder] = []
             for effect in core.handle(newest(next), at: now) {
-                if effect.isNote { notes.append((effect, now)) } else { perform(effect, at: now) }
+                switch effect {
+                case .transfer(let order): orders.append(order)
+                case let effect where effect.isNote: notes.append((effect, now))
+                case let effect: perform(effect, at: now)
+                }
             }
+            if !orders.isEmpty { transferDesk.perform(orders) }
         }
         commitWrites()
         for note in notes { perform(note.effect, at: note.at) }
@@ -319,7 +326,7 @@ public actor TaskHost: Service {
         case .recordPending(let requests): recorder?.record(pending: requests, at: now)
         case .recordSleep(let sleeps):
             recorder?.record(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
-        case .transfer(let command): transferDesk.perform(command)
+        case .transfer(let order): transferDesk.perform([order])
         case .work(let work): worker.start(work)
         case .arm(let wake):
             timer.set(bootAt: wake.boot, wallAt: wake.wall)

@@ -44,7 +44,7 @@ final class TransferDesk: Sendable {
                     + "bgtask-runner, from the same version")
         }
         let files = TransferFiles(
-            root: directories.transfers, user: user,
+            root: directories.transfers,
             dataDirectory: { [directories] in directories.data(of: $0) })
         do {
             try directories.makeTransfers(for: user)
@@ -53,34 +53,63 @@ final class TransferDesk: Sendable {
         }
         let program = TransferProgram(
             configuration: TransferProgram.Configuration(
-                programPath: configuration.transferPath, layers: layers),
+                programPath: configuration.transferPath, layers: layers, user: user),
             files: files,
-            report: { [inbox] in inbox.put(.transfer($0)) },
+            report: { [inbox] in inbox.put(.transfers($0)) },
             problem: { [log] in log.append(.warning, $0) })
         parts.withLock { $0 = (program, files) }
     }
 
-    /// Performs an order; its result comes as an input.
-    func perform(_ order: TransferOrder) {
+    /// Performs orders in turn; their results come as inputs.
+    func perform(_ orders: [TransferOrder]) {
         guard let (program, files) = parts.withLock(\.self) else { return }
-        switch order {
-        case .begin(let transfer): ordering.async { program.begin(transfer) }
-        case .cancel(let id): ordering.async { program.cancel(id) }
-        case .deliver(let id, .handover(let bundle, let name)):
-            delivering.async { [inbox] in
-                inbox.put(.transfer(.delivered(id, files.handOver(id, to: bundle, as: name))))
+        var ordered: [TransferOrder] = []
+        var places: [CompleteFile] = []
+        for order in orders {
+            switch order {
+            case .begin, .cancel, .remove, .move, .sweep: ordered.append(order)
+            case .deliver(let id, .handover(let bundle, let name)):
+                delivering.async { [inbox] in
+                    inbox.put(.transfers([.delivered(id, files.handOver(id, to: bundle, as: name))]))
+                }
+            case .deliver(let id, .path(let place)): places.append(CompleteFile(id: id, place: place))
+            case .discard(let transfer): delivering.async { files.discard(transfer) }
             }
-        case .deliver(let id, .path(let place)):
-            complete.withLock { $0.append(CompleteFile(id: id, place: place)) }
+        }
+        if !places.isEmpty {
+            complete.withLock { $0 += places }
             linking.async { self.deliver(files) }
-        // Behind the orders of the same transfer, because a begin creates the directory.
-        case .remove(let id): ordering.async { self.delivering.async { self.remove(id, files) } }
-        // Before the begin of the other transfer, which continues from these bytes.
-        case .move(let id, let other): ordering.async { self.move(id, to: other, files) }
-        case .discard(let transfer): delivering.async { files.discard(transfer) }
-        // Before the first begin, whose directory would be removed, too.
-        case .sweep(let kept, let uploads):
-            ordering.async { self.sweep(files, keeping: kept, uploads: uploads) }
+        }
+        if !ordered.isEmpty {
+            ordering.async { [ordered] in self.obey(ordered, program, files) }
+        }
+    }
+
+    /// Performs the orders whose order among each other matters.
+    private func obey(_ orders: [TransferOrder], _ program: TransferProgram, _ files: TransferFiles) {
+        var beginning: [Transfer] = []
+        var removed: [TransferID] = []
+        for order in orders {
+            if case .begin(let transfer) = order {
+                beginning.append(transfer)
+                continue
+            }
+            program.begin(beginning)
+            beginning = []
+            switch order {
+            case .cancel(let id): program.cancel(id)
+            // Behind the orders of the same transfer.
+            case .remove(let id): removed.append(id)
+            // Before the begin of the other transfer, which continues from these bytes.
+            case .move(let id, let other): move(id, to: other, files)
+            // Before the first begin, whose files would be removed, too.
+            case .sweep(let kept, let uploads): sweep(files, keeping: kept, uploads: uploads)
+            case .begin, .deliver, .discard: continue
+            }
+        }
+        program.begin(beginning)
+        if !removed.isEmpty {
+            delivering.async { [removed] in for id in removed { self.remove(id, files) } }
         }
     }
 
@@ -92,11 +121,11 @@ final class TransferDesk: Sendable {
         }
         guard !batch.isEmpty else { return }
         let (delivered, distant) = files.link(batch)
-        inbox.put(contentsOf: delivered.map { .transfer(.delivered($0.id, $0.problem)) })
+        if !delivered.isEmpty { inbox.put(.transfers(delivered.map { .delivered($0.id, $0.problem) })) }
         // To another file system, each is copied, which takes long.
         for file in distant {
             delivering.async { [inbox] in
-                inbox.put(.transfer(.delivered(file.id, files.copy(file))))
+                inbox.put(.transfers([.delivered(file.id, files.copy(file))]))
             }
         }
     }

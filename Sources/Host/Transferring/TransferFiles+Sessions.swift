@@ -58,8 +58,17 @@ extension TransferFiles {
     ///
     /// - Throws: The system call that failed; the other transfer then begins with its first byte.
     public func move(_ id: TransferID, to other: TransferID) throws(SystemCallError) {
-        try DirectoryTree.remove(directory(of: other))
-        _ = try DirectoryTree.rename(directory(of: id), to: directory(of: other))
+        try remove(other)
+        // The record goes last: without it, the part is not continued, and is right.
+        var failure: SystemCallError?
+        for kind in [Kind.data, .part, .resume] where !DirectoryTree.isMissing(path(kind, of: id)) {
+            do throws(SystemCallError) {
+                _ = try DirectoryTree.rename(path(kind, of: id), to: path(kind, of: other))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
     }
 
     private func handover(of bundle: BundleIdentifier) throws(SystemCallError) -> HandoverDirectory {

@@ -1,7 +1,7 @@
 public import LinuxSystem
 public import TaskModel
 
-/// A complete file that waits in its transfer's directory, and the path where it belongs.
+/// A complete file that waits in the directory of the transfers, and the path where it belongs.
 public struct CompleteFile: Sendable {
     /// The transfer.
     public let id: TransferID
@@ -16,14 +16,12 @@ public struct CompleteFile: Sendable {
 
 /// The files of transfers in the directory that the program `bgtask-transfer` also uses.
 ///
-/// Each transfer has a directory of its own, named by its number. Any thread may call the functions; they
+/// The names of a transfer's files begin with its number. A directory for each transfer would cost most file
+/// systems more than a small file. Any thread may call the functions; they
 /// block. The caller must not deliver or remove the files of one transfer twice at the same time.
 public struct TransferFiles: Sendable {
     /// The directory of all transfers.
     public let root: String
-
-    /// The user of the program, to whom the directories belong; `nil` if it is the host's own.
-    public let user: UInt32?
 
     /// The data directory of a bundle; the bundle's handover directory is in it.
     let dataDirectory: @Sendable (BundleIdentifier) -> String
@@ -32,26 +30,22 @@ public struct TransferFiles: Sendable {
     ///
     /// - Parameters:
     ///   - root: The directory of all transfers.
-    ///   - user: The user of the program; `nil` if it is the host's own.
     ///   - dataDirectory: Returns the data directory of a bundle.
     public init(
-        root: String, user: UInt32? = nil, dataDirectory: @escaping @Sendable (BundleIdentifier) -> String
+        root: String, dataDirectory: @escaping @Sendable (BundleIdentifier) -> String
     ) {
         self.root = root
-        self.user = user
         self.dataDirectory = dataDirectory
     }
 
-    /// Makes the directory of a transfer if it is missing.
-    ///
-    /// - Throws: The system call that failed.
-    func make(_ id: TransferID) throws(SystemCallError) {
-        guard let user else { return try DirectoryTree.make(directory(of: id)) }
-        try DirectoryTree.make(directory(of: id), owner: user, group: user)
+    /// What a file of a transfer is; its name ends so.
+    enum Kind: String, CaseIterable {
+        case part, data, resume
+        case newResume = "resume.new"
     }
 
-    /// The directory of a transfer.
-    public func directory(of id: TransferID) -> String { "\(root)/\(id.rawValue)" }
+    /// The path of a file of a transfer.
+    func path(_ kind: Kind, of id: TransferID) -> String { "\(root)/\(id.rawValue).\(kind.rawValue)" }
 
     /// Puts complete files into their places, without copying a byte; one sync makes those of one directory
     /// durable.
@@ -100,7 +94,7 @@ public struct TransferFiles: Sendable {
         }
     }
 
-    func source(of id: TransferID) -> String { directory(of: id) + "/data" }
+    func source(of id: TransferID) -> String { path(.data, of: id) }
 
     static func failure(_ error: SystemCallError) -> TransferFailure {
         if error.isExisting || error.isOfDirectory {
@@ -121,26 +115,40 @@ public struct TransferFiles: Sendable {
     ///
     /// - Throws: The system call that failed.
     public func remove(_ id: TransferID) throws(SystemCallError) {
-        try DirectoryTree.remove(directory(of: id))
+        for kind in Kind.allCases { try DirectoryTree.removeFile(path(kind, of: id)) }
     }
 
-    /// Removes the directories of transfers that no one needs any more.
+    /// Removes the files of transfers that no one needs any more.
     ///
-    /// A crash between the end of a transfer and the removal of its directory leaves such a directory.
+    /// A crash between the end of a transfer and the removal of its files leaves such files. Hosts before
+    /// decision 102 made a directory for each transfer; the files in it get their present names.
     ///
     /// - Parameter kept: The transfers whose files stay.
     /// - Returns: The transfers whose files were removed.
     /// - Throws: The system call that failed.
     public func sweep(keeping kept: Set<TransferID>) throws(SystemCallError) -> [TransferID] {
         guard DirectoryTree.isDirectory(root) else { return [] }
-        var removed: [TransferID] = []
+        var removed: Set<TransferID> = []
         for name in try DirectoryTree.names(in: root) {
-            guard let id = TransferID("T\(name)"), "\(id.rawValue)" == name, !kept.contains(id) else {
-                continue
-            }
+            let number = name.prefix { $0 != "." }
+            guard let id = TransferID("T\(number)"), "\(id.rawValue)" == number else { continue }
+            let kind = name.dropFirst(number.count)
+            guard kind.isEmpty || Kind(rawValue: String(kind.dropFirst())) != nil else { continue }
+            if kind.isEmpty { try unpack(id) }
+            guard !kept.contains(id) else { continue }
             try remove(id)
-            removed.append(id)
+            removed.insert(id)
         }
         return removed.sorted()
+    }
+
+    /// Gives the files in the directory of a transfer of an older host their present names.
+    private func unpack(_ id: TransferID) throws(SystemCallError) {
+        let directory = "\(root)/\(id.rawValue)"
+        for kind in [Kind.data, .part, .resume] {
+            // Of another failure than a missing file, the removal of the directory tells.
+            _ = try? DirectoryTree.rename("\(directory)/\(kind.rawValue)", to: path(kind, of: id))
+        }
+        try DirectoryTree.remove(directory)
     }
 }

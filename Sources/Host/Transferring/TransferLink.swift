@@ -61,10 +61,10 @@ final class TransferLink: Sendable {
     ///
     /// - Parameters:
     ///   - silence: The longest time without a message, before the program is killed.
-    ///   - report: Called with each report.
+    ///   - report: Called with the reports that came together.
     /// - Returns: Why the program ended, and whether that was its own decision, as after 30 s without work.
     func serve(
-        silence: Duration, _ report: (TransferReport) -> Void
+        silence: Duration, _ report: ([TransferReport]) -> Void
     ) -> (reason: String, isOrderly: Bool) {
         let finding = readAll(silence: silence, report)
         // After an invalid message or a silence, the program may still run.
@@ -77,7 +77,7 @@ final class TransferLink: Sendable {
     }
 
     /// Returns what was wrong with the program; `nil` if it closed the socket.
-    private func readAll(silence: Duration, _ report: (TransferReport) -> Void) -> String? {
+    private func readAll(silence: Duration, _ report: ([TransferReport]) -> Void) -> String? {
         var decoder = FrameDecoder()
         var lastWords: String?
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
@@ -89,6 +89,9 @@ final class TransferLink: Sendable {
                 for descriptor in descriptors { _ = OwnedDescriptor(taking: descriptor) }
                 if count == 0 { return lastWords }
                 let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                var reports: [TransferReport] = []
+                // What came before a violation counts.
+                defer { if !reports.isEmpty { report(reports) } }
                 try decoder.consume(chunk) { kind, body throws(WireError) in
                     guard let message = try TransferProgramReport(kind: kind, body: body) else { return }
                     switch message {
@@ -98,7 +101,7 @@ final class TransferLink: Sendable {
                             "it speaks version \(hello.protocolVersion) of the protocol, not \(Self.protocolVersion)"
                         )
                     case .failed(let failed): lastWords = failed.message
-                    default: take(message, report)
+                    default: if let next = take(message) { reports.append(next) }
                     }
                 }
             }
@@ -111,13 +114,12 @@ final class TransferLink: Sendable {
         }
     }
 
-    private func take(_ message: TransferProgramReport, _ report: (TransferReport) -> Void) {
+    /// The report for the host; `nil` if there is none.
+    private func take(_ message: TransferProgramReport) -> TransferReport? {
         switch message {
-        case .hello, .alive, .failed: return
+        case .hello, .alive, .failed: return nil
         case .response(let message):
-            report(
-                .response(
-                    message.id, message.response, total: message.length, isWhole: message.isWhole))
+            return .response(message.id, message.response, total: message.length, isWhole: message.isWhole)
         case .progress(let message):
             usedCPU.withLock { $0 = .microseconds(message.cpuMicroseconds.bounded) }
             let bytes = Bytes(received: message.received.bounded, sent: message.sent.bounded)
@@ -126,18 +128,16 @@ final class TransferLink: Sendable {
                 open[message.id] = bytes
                 return true
             }
-            guard isOpen else { return }
-            report(
-                .progress(
-                    message.id, completed: message.completed.bounded, total: message.total?.bounded,
-                    received: bytes.received, sent: bytes.sent))
+            guard isOpen else { return nil }
+            return .progress(
+                message.id, completed: message.completed.bounded, total: message.total?.bounded,
+                received: bytes.received, sent: bytes.sent)
         case .ended(let message):
             usedCPU.withLock { $0 = .microseconds(message.cpuMicroseconds.bounded) }
-            guard open.withLock({ $0.removeValue(forKey: message.id) }) != nil else { return }
-            report(
-                .ended(
-                    message.id, message.attemptEnd, received: message.received.bounded,
-                    sent: message.sent.bounded))
+            guard open.withLock({ $0.removeValue(forKey: message.id) }) != nil else { return nil }
+            return .ended(
+                message.id, message.attemptEnd, received: message.received.bounded,
+                sent: message.sent.bounded)
         }
     }
 }

@@ -9,7 +9,7 @@ public import TaskModel
 /// transfers end as ``TransferAttemptEnd/Kind/lost``, and the next order starts it again. The orders may
 /// block, and must come on one thread or serial queue; ``cpuTime`` may be read on any.
 public final class TransferProgram: @unchecked Sendable {
-    // Unchecked: `encoder` is touched only by the orders, which come one at a time.
+    // Unchecked: `encoder` and `unsent` are touched only by the orders, which come one at a time.
 
     /// The settings of the program.
     public struct Configuration: Sendable {
@@ -17,6 +17,8 @@ public final class TransferProgram: @unchecked Sendable {
         public var programPath: String
         /// The layers of the sandbox that this machine has.
         public var layers: Set<SandboxLayer>
+        /// The number of the user of the program; `nil` means the host's own.
+        public var user: UInt32?
         /// The shortest time between two reports about one transfer.
         public var progressInterval = Duration.milliseconds(250)
         /// After how many bytes a download can be resumed after a crash of the machine.
@@ -29,9 +31,10 @@ public final class TransferProgram: @unchecked Sendable {
         public var silenceLimit = Duration.seconds(30)
 
         /// Creates a configuration.
-        public init(programPath: String, layers: Set<SandboxLayer>) {
+        public init(programPath: String, layers: Set<SandboxLayer>, user: UInt32? = nil) {
             self.programPath = programPath
             self.layers = layers
+            self.user = user
         }
     }
 
@@ -42,11 +45,16 @@ public final class TransferProgram: @unchecked Sendable {
         "http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "TZ",
     ]
 
+    /// How many bytes of orders are sent together: 64 KiB, which the program reads at once.
+    private static let sentTogether = 65_536
+
     private let configuration: Configuration
     private let files: TransferFiles
-    private let report: @Sendable (TransferReport) -> Void
+    private let report: @Sendable ([TransferReport]) -> Void
     private let problem: @Sendable (String) -> Void
     private var encoder = FrameEncoder()
+    /// The frames of the newest orders, which wait to be sent together.
+    private var unsent: [UInt8] = []
     /// The present process, and the CPU time of those before it.
     private let present = Mutex<(link: TransferLink?, endedCPU: Duration)>((nil, .zero))
 
@@ -55,11 +63,12 @@ public final class TransferProgram: @unchecked Sendable {
     /// - Parameters:
     ///   - configuration: The settings.
     ///   - files: The directory of the transfers.
-    ///   - report: Called with every report, on another thread or during a call of ``begin(_:)``.
+    ///   - report: Called with the reports that came together, on another thread or during a call of
+    ///     ``begin(_:)``.
     ///   - problem: Called with sentences for the log.
     public init(
         configuration: Configuration, files: TransferFiles,
-        report: @escaping @Sendable (TransferReport) -> Void, problem: @escaping @Sendable (String) -> Void
+        report: @escaping @Sendable ([TransferReport]) -> Void, problem: @escaping @Sendable (String) -> Void
     ) {
         self.configuration = configuration
         self.files = files
@@ -70,8 +79,16 @@ public final class TransferProgram: @unchecked Sendable {
     /// The CPU time that the program has used since the host began, up to its newest report.
     public var cpuTime: Duration { present.withLock { $0.endedCPU + ($0.link?.cpuTime ?? .zero) } }
 
-    /// Begins an attempt; it ends with the report ``TransferReport/ended(_:_:received:sent:)``.
-    public func begin(_ transfer: Transfer) {
+    /// Begins attempts; each ends with the report ``TransferReport/ended(_:_:received:sent:)``.
+    ///
+    /// The orders of several downloads are sent together.
+    public func begin(_ transfers: [Transfer]) {
+        for transfer in transfers { prepare(transfer) }
+        sendUnsent()
+    }
+
+    /// Orders an attempt, at the latest with ``sendUnsent()``.
+    private func prepare(_ transfer: Transfer) {
         let request = transfer.request
         let upload: SendingFile?
         do throws(SystemCallError) {
@@ -82,12 +99,16 @@ public final class TransferProgram: @unchecked Sendable {
                 transfer.id, TransferAttemptEnd(error.isShortage ? .faulty : .futile, failure: failure))
         }
         do {
-            try files.make(transfer.id)
             let link = try connect()
             link.add(transfer.id)
-            try send(order(for: transfer, upload), upload, to: link)
-            // If the program ended meanwhile, its end may have been noticed before the transfer was added.
-            for lost in link.takeLost() { report(lost) }
+            let bytes = try encoder.encode(order(for: transfer, upload))
+            if let upload {
+                sendUnsent()
+                send(bytes, upload, to: link)
+            } else {
+                unsent += bytes
+                if unsent.count >= Self.sentTogether { sendUnsent() }
+            }
         } catch let error as SystemCallError {
             end(transfer.id, TransferAttemptEnd(.faulty, failure: TransferFailure(.local, "\(error)")))
         } catch {
@@ -95,10 +116,20 @@ public final class TransferProgram: @unchecked Sendable {
         }
     }
 
+    /// Sends the orders that wait.
+    private func sendUnsent() {
+        guard !unsent.isEmpty, let link = present.withLock(\.link) else { return }
+        let bytes = unsent
+        unsent = []
+        send(bytes, nil, to: link)
+    }
+
     /// Stops an attempt, if it is still under way.
     public func cancel(_ id: TransferID) {
-        guard let link = present.withLock(\.link), link.isOpen(id) else { return }
-        try? send(TransferCancelMessage(transfer: UInt64(id.rawValue)), nil, to: link)
+        guard let link = present.withLock(\.link), link.isOpen(id),
+            let bytes = try? encoder.encode(TransferCancelMessage(transfer: UInt64(id.rawValue)))
+        else { return }
+        send(bytes, nil, to: link)
     }
 
     /// Ends the program; its transfers can be resumed later.
@@ -115,16 +146,18 @@ public final class TransferProgram: @unchecked Sendable {
         }
         let interval = max(1, configuration.aliveInterval.wholeMilliseconds)
         let (process, _) = try ProcessSpawn.start(
-            configuration.programPath, arguments: [files.root, "\(interval)", "\(files.user ?? 0)"] + layers,
+            configuration.programPath,
+            arguments: [files.root, "\(interval)", "\(configuration.user ?? 0)"] + layers,
             environment: environment, passing: theirs)
         let link = TransferLink(socket: ours, process: process)
         present.withLock { $0 = (link, $0.endedCPU + ($0.link?.cpuTime ?? .zero)) }
         encoder = FrameEncoder()
+        unsent = []
         BlockingThread.start(named: "bgtask-transfer") { [self] in
             let (reason, isOrderly) = link.serve(silence: configuration.silenceLimit, report)
             let lost = link.takeLost()
             if !isOrderly || !lost.isEmpty { problem("the program that makes transfers ended: \(reason)") }
-            for report in lost { self.report(report) }
+            if !lost.isEmpty { report(lost) }
         }
         return link
     }
@@ -141,19 +174,15 @@ public final class TransferProgram: @unchecked Sendable {
             keepsFile: request.direction == .download && request.place == nil)
     }
 
-    private func send(
-        _ message: some WireMessage, _ file: SendingFile?, to link: TransferLink
-    ) throws {
-        let bytes = try encoder.encode(message)
-        do {
-            try link.socket.sendAll(bytes, passing: file)
-        } catch {
-            // The program has ended; the receiving thread reports its transfers as lost.
-            return
-        }
+    private func send(_ bytes: [UInt8], _ file: SendingFile?, to link: TransferLink) {
+        // If this fails, the program has ended; the receiving thread reports its transfers as lost.
+        try? link.socket.sendAll(bytes, passing: file)
+        // Its end may have been noticed before the transfers were added.
+        let lost = link.takeLost()
+        if !lost.isEmpty { report(lost) }
     }
 
     private func end(_ id: TransferID, _ end: TransferAttemptEnd) {
-        report(.ended(id, end, received: 0, sent: 0))
+        report([.ended(id, end, received: 0, sent: 0)])
     }
 }

@@ -182,6 +182,17 @@ extension DirectoryTree {
         try retryingOnInterrupt("chmod", path) { chmod(path, mode_t(mode)) }
     }
 
+    /// Removes a file or link; if it does not exist, nothing happens.
+    ///
+    /// - Throws: The `unlink` that failed.
+    public static func removeFile(_ path: String) throws(SystemCallError) {
+        do {
+            try retryingOnInterrupt("unlink", path) { unlink(path) }
+        } catch  where error.code == ENOENT {
+            return
+        }
+    }
+
     /// Renames a file or directory; an existing file with the new name is replaced.
     ///
     /// - Returns: False if the new name is a directory that is not empty.

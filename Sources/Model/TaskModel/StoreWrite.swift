@@ -57,14 +57,14 @@ public enum StoreWrite: Equatable, Sendable {
     ///
     /// Answer: ``StoreAnswer/done``.
     case saveTransfer(Transfer)
-    /// Stores new transfers, all or none.
+    /// Stores transfers, or replaces their stored states, all or none.
     ///
     /// Answer: ``StoreAnswer/done``.
-    case addTransfers([Transfer])
-    /// Removes a transfer.
+    case saveTransfers([Transfer])
+    /// Removes transfers, all or none.
     ///
     /// Answer: ``StoreAnswer/done``.
-    case removeTransfer(TransferID)
+    case removeTransfers([TransferID])
 }
 
 /// The store's answer to one ``StoreWrite``.

@@ -88,6 +88,16 @@ public struct TransferRequest: Equatable, Sendable {
         return host.lowercased()
     }
 
+    /// What the address says between the colon and the end of the server; `nil` if it gives no port.
+    private var port: Substring? {
+        let server = server
+        // The colons of an IPv6 address are in brackets.
+        let behind = server.lastIndex(of: "]").map { server[$0...] } ?? server[...]
+        guard let colon = behind.lastIndex(of: ":") else { return nil }
+        let port = behind[behind.index(after: colon)...]
+        return port.isEmpty ? nil : port
+    }
+
     /// The address without the name and the password of a user, for people and listings.
     public var publicURL: String { Self.withoutUser(url) }
 
@@ -108,6 +118,11 @@ public struct TransferRequest: Equatable, Sendable {
                 "the address is not one of http or https",
                 "Give an address such as https://example.com/file"
             )
+        }
+        if let port,
+            !(1...65_535).contains(Int(port) ?? 0) || !port.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        {
+            return ("the address has the port '\(port)'", "Give a port from 1 to 65535, or leave it out")
         }
         if url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
             return ("the address contains a space or a control character", "Write it as %20")

@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* How many frames one system call sends. */
+#define FRAMES_TOGETHER 64
+
 struct outgoing {
     struct outgoing *next;
     size_t length, sent;
@@ -33,9 +36,16 @@ bool outbox_waits(const struct outbox *outbox) {
     return outbox->first != NULL;
 }
 
+/* Sends a frame, and those behind it that have no descriptors. */
 static ssize_t send_some(int socket, struct outgoing *frame) {
-    struct iovec bytes = {frame->bytes + frame->sent, frame->length - frame->sent};
-    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    struct iovec bytes[FRAMES_TOGETHER];
+    size_t frames = 0;
+    for (struct outgoing *at = frame; at != NULL && frames < FRAMES_TOGETHER; at = at->next) {
+        if (at != frame && at->count > 0)
+            break;
+        bytes[frames++] = (struct iovec){at->bytes + at->sent, at->length - at->sent};
+    }
+    struct msghdr message = {.msg_iov = bytes, .msg_iovlen = frames};
     union {
         char space[CMSG_SPACE(sizeof(int) * OUTBOX_DESCRIPTORS)];
         struct cmsghdr aligned;
@@ -60,14 +70,25 @@ bool outbox_flush(struct outbox *outbox) {
             continue;
         if (sent < 0)
             return errno == EAGAIN || errno == EWOULDBLOCK;
-        outbox->first->sent += (size_t)sent;
-        if (outbox->first->sent == outbox->first->length)
+        for (size_t left = (size_t)sent; outbox->first != NULL;) {
+            struct outgoing *first = outbox->first;
+            if (left < first->length - first->sent) {
+                first->sent += left;
+                break;
+            }
+            left -= first->length - first->sent;
             drop_first(outbox);
+        }
     }
     return true;
 }
 
 void outbox_send(struct outbox *outbox, struct frame_writer *writer, const int *descriptors, int count) {
+    outbox_queue(outbox, writer, descriptors, count);
+    outbox_flush(outbox); // if the host is gone, the loop will notice the end of the socket
+}
+
+void outbox_queue(struct outbox *outbox, struct frame_writer *writer, const int *descriptors, int count) {
     struct outgoing *frame = NULL;
     if (outbox->socket >= 0 && frame_end(writer, &outbox->sequence))
         frame = malloc(sizeof(*frame) + writer->length);
@@ -85,5 +106,4 @@ void outbox_send(struct outbox *outbox, struct frame_writer *writer, const int *
     else
         outbox->last->next = frame;
     outbox->last = frame;
-    outbox_flush(outbox); // if the host is gone, the loop will notice the end of the socket
 }

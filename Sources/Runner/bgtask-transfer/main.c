@@ -1,6 +1,6 @@
 /* bgtask-transfer makes the host's transfers with libcurl, many in one process. bgtaskd starts it when there
  * is work, as `bgtask-transfer DIRECTORY MILLISECONDS USER [LAYER...]`, and ends it by closing the socket at
- * descriptor 3. Each transfer has a directory of its own in DIRECTORY, named by its number. The program says
+ * descriptor 3. The names of a transfer's files in DIRECTORY begin with its number. The program says
  * that it is alive at least once in MILLISECONDS, and becomes the user with the number USER unless that is 0.
  * The layers are those of the runner's sandbox. The program may be killed at any time: an order that is given
  * again continues the download.
@@ -29,6 +29,9 @@
 #define IDLE_TIME 30000
 /* How long a response waits for the end of a small file, in ms. */
 #define RESPONSE_DELAY 20
+/* After how many bytes of a transfer a report comes before its time, so that the host can stop the transfers
+ * of a bundle that has used up its bytes of the day. */
+#define REPORT_BYTES (4 << 20)
 /* The largest number of descriptors that wait for their orders. */
 #define WAITING_FILES_MAX 64
 
@@ -76,8 +79,7 @@ static void begin(struct transfer *transfer) {
     if (!transfer->is_upload) {
         int64_t finished = -1;
         if (!partial_open(&transfer->partial, root, transfer->id, &finished)) {
-            transfer_fail(transfer, END_FAULTY, "the transfer's directory can't be used: %s",
-                          strerror(errno));
+            transfer_fail(transfer, END_FAULTY, "the transfer's files can't be used: %s", strerror(errno));
             end(transfer);
             return;
         }
@@ -184,9 +186,11 @@ static int check_times(void) {
         if (!transfer->has_news)
             continue;
         int64_t due = transfer->last_report + transfer->progress_interval;
-        if (due <= now) {
+        int64_t moved = transfer->received + transfer->sent;
+        if (due <= now || moved - transfer->reported >= REPORT_BYTES) {
             report_progress(&outbox, transfer);
             transfer->last_report = now;
+            transfer->reported = moved;
             transfer->has_news = false;
         } else if (due < next) {
             next = due;
@@ -314,12 +318,12 @@ static int run(void) {
             return 0; // an order that comes now is given again to the next program
         else if (timeout > IDLE_TIME)
             timeout = IDLE_TIME;
+        if (outbox_waits(&outbox) && !outbox_flush(&outbox))
+            return 0;
         struct curl_waitfd host = {.fd = HOST_SOCKET, .events = CURL_WAIT_POLLIN};
         if (outbox_waits(&outbox))
             host.events |= CURL_WAIT_POLLOUT;
         curl_multi_poll(multi, &host, 1, timeout, &ready);
-        if (outbox_waits(&outbox) && !outbox_flush(&outbox))
-            return 0;
         int status = read_host();
         if (status >= 0)
             return status;

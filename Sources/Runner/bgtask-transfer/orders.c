@@ -52,8 +52,9 @@ static uint64_t cpu_microseconds(void) {
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+/* The loop sends the reports of one pass together. */
 static void send_report(struct outbox *outbox) {
-    outbox_send(outbox, &writer, NULL, 0);
+    outbox_queue(outbox, &writer, NULL, 0);
 }
 
 void report_hello(struct outbox *outbox) {
@@ -130,7 +131,7 @@ void report_alive(struct outbox *outbox) {
 void report_failed(struct outbox *outbox, const char *message) {
     frame_begin(&writer, TRANSFER_FAILED);
     frame_add_text(&writer, 1, message, 1024);
-    send_report(outbox);
+    outbox_send(outbox, &writer, NULL, 0); // the program ends now
 }
 
 /* MARK: Orders */
@@ -168,8 +169,7 @@ struct transfer *order_read(struct body body, int upload) {
     transfer->progress_interval = (int64_t)body_number(body, 8, 250);
     transfer->record_step = (int64_t)body_number(body, 9, 1 << 20);
     transfer->response.retry_after = -1;
-    transfer->partial =
-        (struct partial){.directory = -1, .file = -1, .total = -1, .is_kept = body_number(body, 10, 0) != 0};
+    transfer->partial = (struct partial){.file = -1, .total = -1, .is_kept = body_number(body, 10, 0) != 0};
     if (transfer->url != NULL && transfer->method != NULL && add_headers(transfer, body))
         return transfer;
     transfer->upload = -1; // the caller closes it

@@ -20,6 +20,22 @@
 
 static char boot[64];
 
+/* The name of one of the transfer's files. */
+struct name {
+    char text[40];
+};
+
+static struct name name_of(const struct partial *partial, const char *kind) {
+    struct name name;
+    snprintf(name.text, sizeof(name.text), "%" PRIu64 ".%s", partial->id, kind);
+    return name;
+}
+
+static bool rename_to(const struct partial *partial, const char *from, const char *to) {
+    return renameat(partial->root, name_of(partial, from).text, partial->root, name_of(partial, to).text) ==
+           0;
+}
+
 void partial_learn_boot(void) {
     int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t length = file < 0 ? -1 : read(file, boot, sizeof(boot) - 1);
@@ -59,8 +75,8 @@ bool partial_prepare_record(const struct partial *partial, int64_t size) {
         snprintf(text, sizeof(text),
                  "bgtask-transfer 1\nboot %s\nsynced %" PRId64 "\ntotal %" PRId64 "\netag %s\nmodified %s\n",
                  boot, size, partial->total, partial->etag, partial->modified);
-    int file =
-        openat(partial->directory, "resume.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int file = openat(partial->root, name_of(partial, "resume.new").text,
+                      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         return false;
     bool done = write_all(file, text, (size_t)length) && fdatasync(file) == 0;
@@ -69,7 +85,7 @@ bool partial_prepare_record(const struct partial *partial, int64_t size) {
 }
 
 bool partial_publish_record(const struct partial *partial) {
-    return renameat(partial->directory, "resume.new", partial->directory, "resume") == 0;
+    return rename_to(partial, "resume.new", "resume");
 }
 
 /* Finds the value of a line; false if the line is missing. */
@@ -94,7 +110,7 @@ static bool read_line(const char *text, const char *name, char *value, size_t si
 /* Reads the record; returns how many bytes of the unfinished file are certain. */
 static int64_t read_record(struct partial *partial, int64_t size) {
     char text[VALIDATOR_MAX + 512], number[32], recorded_boot[64];
-    int file = openat(partial->directory, "resume", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int file = openat(partial->root, name_of(partial, "resume").text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
         return 0;
     ssize_t length = read(file, text, sizeof(text) - 1);
@@ -120,18 +136,15 @@ static int64_t read_record(struct partial *partial, int64_t size) {
 /* MARK: The file */
 
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished) {
-    char name[24];
-    snprintf(name, sizeof(name), "%" PRIu64, id);
     partial->root = root;
-    partial->directory = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (partial->directory < 0)
-        return false;
+    partial->id = id;
     struct stat status;
-    if (fstatat(partial->directory, "data", &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (fstatat(root, name_of(partial, "data").text, &status, AT_SYMLINK_NOFOLLOW) == 0) {
         *finished = status.st_size;
         return true;
     }
-    partial->file = openat(partial->directory, "part", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    partial->file =
+        openat(root, name_of(partial, "part").text, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (partial->file < 0 || fstat(partial->file, &status) != 0)
         return false;
     if (status.st_size == 0)
@@ -155,8 +168,8 @@ bool partial_can_resume(const struct partial *partial) {
 
 bool partial_discard(struct partial *partial) {
     // The record goes first, and durably, because it must never describe other bytes.
-    if (unlinkat(partial->directory, "resume", 0) == 0) {
-        if (fsync(partial->directory) != 0)
+    if (unlinkat(partial->root, name_of(partial, "resume").text, 0) == 0) {
+        if (fsync(partial->root) != 0)
             return false;
     } else if (errno != ENOENT) {
         return false;
@@ -206,15 +219,17 @@ bool partial_is_plain(const struct partial *partial) {
 }
 
 bool partial_name(const struct partial *partial) {
-    return renameat(partial->directory, "part", partial->directory, "data") == 0;
+    return rename_to(partial, "part", "data");
 }
 
 bool partial_finish(const struct partial *partial) {
     bool is_named = partial->file < 0;
     if (!is_named && (fsync(partial->file) != 0 || !partial_name(partial)))
         return false;
-    if (partial->has_record && unlinkat(partial->directory, "resume", 0) != 0 && errno != ENOENT)
+    if (partial->has_record && unlinkat(partial->root, name_of(partial, "resume").text, 0) != 0 &&
+        errno != ENOENT)
         return false;
-    // The host makes the name in another place durable. After a crash before that, the file is `part` again.
-    return !partial->is_kept || (fsync(partial->directory) == 0 && fsync(partial->root) == 0);
+    // The host makes the name in another place durable. After a crash before that, the file is `N.part`
+    // again.
+    return !partial->is_kept || fsync(partial->root) == 0;
 }

@@ -1,12 +1,13 @@
-/* The file of a download, in the transfer's own directory:
+/* The file of a download, in the directory of all transfers. N is the number of the transfer:
  *
- * - `part`: what has arrived;
- * - `resume`: what the server said about the file, and how many bytes are on the disk; missing for small
+ * - `N.part`: what has arrived;
+ * - `N.resume`: what the server said about the file, and how many bytes are on the disk; missing for small
  *   files;
- * - `data`: the complete file, which is durable under this name.
+ * - `N.data`: the complete file, which is durable under this name.
  *
- * A killed program leaves a `part` that is right as far as it is long. After a crash of the machine, only the
- * bytes that `resume` counts are certain. */
+ * A killed program leaves an `N.part` that is right as far as it is long. After a crash of the machine, only
+ * the
+ * bytes that `N.resume` counts are certain. */
 #ifndef BGTASK_TRANSFER_PARTIAL_H
 #define BGTASK_TRANSFER_PARTIAL_H
 
@@ -14,8 +15,8 @@
 
 /** Remembers the boot of the machine; call it before the sandbox applies. */
 void partial_learn_boot(void);
-/** Opens the directory and what an earlier attempt left. `*finished` becomes the size of the complete file,
- * if there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
+/** Opens what an earlier attempt left, or makes an empty file. `*finished` becomes the size of the complete
+ * file, if there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished);
 /** Whether an earlier attempt received all bytes, but was killed before it finished the file. */
 bool partial_is_complete(const struct partial *partial);

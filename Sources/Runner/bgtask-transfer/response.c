@@ -97,6 +97,24 @@ static void copy(char *to, size_t size, const char *from) {
         memcpy(to, from, length + 1);
 }
 
+/* Reads a length, which may be there several times, also in one line, but only with the same value: which
+ * bytes are the file would otherwise be a guess. Returns NULL, or why the response is refused. */
+static const char *read_length(struct response *response, const char *text) {
+    for (;;) {
+        int64_t length = read_number(&text);
+        text += strspn(text, " \t");
+        if (length < 0 || (*text != '\0' && *text != ','))
+            return "the server sent a length that is not a number of bytes";
+        if (response->length >= 0 && response->length != length)
+            return "the server sent two different lengths";
+        response->length = length;
+        if (*text == '\0')
+            return NULL;
+        text++;
+        text += strspn(text, " \t");
+    }
+}
+
 /* Reads one field. Returns NULL, or why the response is refused. */
 static const char *read_field(struct response *response, const char *name, const char *value) {
     if (strcasecmp(name, "Transfer-Encoding") == 0) {
@@ -104,7 +122,7 @@ static const char *read_field(struct response *response, const char *name, const
         if (strcasecmp(value, "chunked") != 0 && strcasecmp(value, "identity") != 0)
             return "the server used a transfer encoding that was not requested";
     } else if (strcasecmp(name, "Content-Length") == 0) {
-        response->length = read_number(&value);
+        return read_length(response, value);
     } else if (strcasecmp(name, "Content-Range") == 0) {
         read_range(response, value);
     } else if (strcasecmp(name, "ETag") == 0) {

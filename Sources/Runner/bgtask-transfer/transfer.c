@@ -16,8 +16,6 @@ void transfer_free(struct transfer *transfer) {
         close(transfer->upload);
     if (transfer->partial.file >= 0)
         close(transfer->partial.file);
-    if (transfer->partial.directory >= 0)
-        close(transfer->partial.directory);
     free(transfer->response.lines);
     free(transfer->url);
     free(transfer->method);

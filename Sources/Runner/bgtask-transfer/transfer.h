@@ -46,7 +46,7 @@ struct response {
 /** The file of a download. */
 struct partial {
     int root;         /**< The directory of all transfers; not owned. */
-    int directory;    /**< The transfer's own directory. */
+    uint64_t id;      /**< The number of the transfer, with which the names of its files begin. */
     int file;         /**< The unfinished file; -1 if it is not open. */
     int64_t size;     /**< Bytes in the file. */
     int64_t recorded; /**< Bytes in the file when the resume record was last requested. */
@@ -82,6 +82,7 @@ struct transfer {
     int64_t upload_at;
     int64_t last_byte, last_report; /**< On the monotonic clock, in ms. */
     bool has_news;                  /**< Bytes have moved since the last report. */
+    int64_t reported;               /**< The bytes received and sent up to the last report. */
     unsigned restarts;
     bool must_restart; /**< The file must be fetched again from its first byte. */
     bool is_complete;  /**< All bytes have arrived, and become durable. */

@@ -140,7 +140,9 @@ struct TransferCommand: HostCommand {
             return try request(line.url, to: name.hasPrefix("/") ? name : directory + name, now: console.now)
         }
         var files: Set<String> = []
-        for file in requests.compactMap(\.file) where !files.insert(Self.place(of: file)).inserted {
+        var directories: [Substring: String] = [:]
+        for file in requests.compactMap(\.file)
+        where !files.insert(Self.place(of: file, &directories)).inserted {
             throw ValidationError("Two addresses have the file \(Printable.text(file)).")
         }
         if requests.isEmpty { throw ValidationError("The input has no address.") }
@@ -151,10 +153,13 @@ struct TransferCommand: HostCommand {
     }
 
     /// The one spelling of a path, without links, `.` and `..` in its directory.
-    private static func place(of file: String) -> String {
+    private static func place(of file: String, _ known: inout [Substring: String]) -> String {
         guard let slash = file.lastIndex(of: "/") else { return file }
-        let directory = file[..<slash].isEmpty ? "/" : String(file[..<slash])
-        return ((try? DirectoryTree.realPath(of: directory)) ?? directory) + file[slash...]
+        if let directory = known[file[..<slash]] { return directory + file[slash...] }
+        let given = file[..<slash].isEmpty ? "/" : String(file[..<slash])
+        let directory = (try? DirectoryTree.realPath(of: given)) ?? given
+        known[file[..<slash]] = directory
+        return directory + file[slash...]
     }
 
     /// The last part of an address's path, if it can be the name of a file.
@@ -175,13 +180,26 @@ struct TransferCommand: HostCommand {
         guard isThere, !DirectoryTree.isDirectory(path) else {
             throw ValidationError(
                 upload != nil
-                    ? "There is no file \(path)."
+                    ? isThere
+                        ? "\(path) is a directory, and only a file can be sent. Pack it first, for example with tar."
+                        : "There is no file \(path)."
                     : DirectoryTree.isDirectory(path)
                         ? "\(path) is a directory. Name a file in it with --to."
                         : "There is no directory for \(path). Create it first.")
         }
-        if upload == nil, !FileDelivery.canPut(at: path) {
-            throw ValidationError("\(path) is a device, a pipe or a socket. Name a file with --to.")
+        if !FileDelivery.canPut(at: path) {
+            throw ValidationError(
+                "\(path) is a device, a pipe or a socket. "
+                    + (upload == nil
+                        ? "Name a file with --to."
+                        : "Only a file can be sent: write the bytes to one first."))
+        }
+        let begin = earliest.map { $0.time(from: now) }
+        // A script may have read the clock a moment ago.
+        if let begin, begin < now + .seconds(-60) {
+            throw ValidationError(
+                "The time of --earliest, \(Wording.relative(Timestamp(begin), to: now)), has passed. To begin at once, leave "
+                    + "the option out.")
         }
         message.file = path
         message.direction = upload == nil ? .download : .upload
@@ -190,7 +208,7 @@ struct TransferCommand: HostCommand {
         message.headers = header.isEmpty ? nil : header
         message.discretionary = discretionary ? true : nil
         message.allowsMetered = unmetered ? false : nil
-        message.earliestBeginDate = earliest.map { Timestamp($0.time(from: now)) }
+        message.earliestBeginDate = begin.map { Timestamp($0) }
         message.stallSeconds = stallTimeout
         message.resourceSeconds = giveUpAfter
         message.retrySeconds = retryDelay

@@ -62,7 +62,13 @@ struct SeveralTransfers {
             return try console.line(begun(transfers))
         }
         if !console.json { try console.line(begun(transfers)) }
-        try await follow(transfers, ends)
+        do {
+            try await follow(transfers, ends)
+        } catch let error as ControlClientError {
+            console.complain(
+                "bgtask: the downloads go on without this command. To see how far they are: bgtask transfers")
+            throw error
+        }
     }
 
     private func begun(_ transfers: [TransferID]) -> String {

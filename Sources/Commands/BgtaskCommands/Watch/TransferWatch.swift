@@ -14,6 +14,17 @@ struct TransferWatch {
     ///
     /// - Throws: `ExitCode(1)` unless the transfer succeeds; ``ControlClientError`` if the connection breaks.
     func follow() async throws {
+        do {
+            try await followToEnd()
+        } catch let error as ControlClientError {
+            let id = transfer.transfer
+            console.complain(
+                "bgtask: \(id) goes on without this command. To see how far it is: bgtask show \(id)")
+            throw error
+        }
+    }
+
+    private func followToEnd() async throws {
         var shown = transfer
         var toldWait: String?
         try await tellWait(transfer, &toldWait)

@@ -30,9 +30,10 @@ public enum SourceLinter {
     public static func lint(sources directory: String, manifests: [String]) throws(AuthoringError) -> Report {
         let (files, unread) = try read(directory)
         var problems = unread
-        for file in files { problems += SourceRules(file).problems() }
-        problems += EntryPoints.problems(files)
         let declared = manifests.flatMap(ManifestLinter.declarations)
+        let parts = SessionParts(sources: directory, declared)
+        for file in files { problems += SourceRules(file, parts).problems() }
+        problems += EntryPoints.problems(files)
         if !declared.isEmpty {
             problems += IdentifierCheck(declared: declared, uses: SourceUses.all(in: files)).problems()
         }

@@ -7,14 +7,17 @@ struct SourceRules {
     private let file: SwiftFile
     private let clauses: [ConditionalClause]
 
-    init(_ file: SwiftFile) {
+    private let parts: SessionParts
+
+    init(_ file: SwiftFile, _ parts: SessionParts = SessionParts()) {
         self.file = file
+        self.parts = parts
         clauses = ConditionalClause.all(in: file.tokens)
     }
 
     func problems() -> [ManifestProblem] {
         clauses.compactMap(vanished) + file.tokens.indices.flatMap(findings)
-            + SourceTraps(file, clauses).problems()
+            + SourceTraps(file, clauses, parts).problems()
     }
 
     // MARK: What compiles to nothing

@@ -4,6 +4,7 @@ import TaskModel
 /// Checks one Swift file for what exists on an iPhone and not on Linux: modules, types and functions.
 struct SourceTraps {
     private let file: SwiftFile
+    private let parts: SessionParts
     /// The tokens that are compiled for Linux, without comments.
     private let tokens: [SwiftToken]
     /// The names of all modules that the file imports.
@@ -14,8 +15,10 @@ struct SourceTraps {
     /// - Parameters:
     ///   - file: The file.
     ///   - clauses: Its conditional clauses; those that are false on Linux are not checked.
-    init(_ file: SwiftFile, _ clauses: [ConditionalClause]) {
+    ///   - parts: What the plugin has of the parts that a background session needs.
+    init(_ file: SwiftFile, _ clauses: [ConditionalClause], _ parts: SessionParts = SessionParts()) {
         self.file = file
+        self.parts = parts
         let dead = clauses.filter { $0.onLinux == false }.map(\.tokens)
         let tokens = file.tokens.indices.filter { index in !dead.contains { $0.contains(index) } }
             .map { file.tokens[$0] }
@@ -148,24 +151,53 @@ struct SourceTraps {
         case "UIViewController", "UIHostingController", "UIStoryboard":
             return missing(
                 index, "Keep windows and views out of the plugin's target, or put them behind '#if os(iOS)'")
+        case let view where Self.views.contains(view) && imported.contains("SwiftUI") && isCalled(index):
+            return missing(
+                index,
+                "Keep views out of the plugin's target, or put them behind '#if os(iOS)': a scene here needs "
+                    + "only 'WindowGroup { EmptyView() }'")
+        case "String" where isFollowed(index, by: "(") && label(after: index) == "localized":
+            return [
+                problem(
+                    index,
+                    "'String(localized:)' is an error on Linux, whose Foundation has no such initializer",
+                    "Write the text itself, or 'NSLocalizedString(key, comment: \"\")', which reads the bundle's files"
+                )
+            ]
         case "autoreleasepool" where isFollowed(index, by: "{"):
             return missing(index, "Remove it, and keep its contents: Linux has no Objective-C")
         case "publisher" where isMethod(index) && label(after: index) == "for":
             return [
                 problem(
                     index, "'publisher(for:)' is an error on Linux, which has no Combine",
-                    "Write 'for await notification in center.notifications(named: name)', or use"
-                        + " 'addObserver(forName:object:queue:using:)'")
+                    "Write 'for await notification in center.notifications(named: name)', which BackgroundTasks, UIKit "
+                        + "and SwiftUI add, or use 'addObserver(forName:object:queue:using:)'")
             ]
         case "background" where Self.isBackgroundSession(index, in: tokens):
-            return [backgroundSession(index)]
+            return [backgroundSession(index)].compactMap(\.self)
         default:
             return hasBackgroundSession && isMethod(index) ? transfer(word, index) : []
         }
     }
 
+    /// Views of SwiftUI that the SDK does not have; it has Text and EmptyView, which show nothing.
+    private static let views: Set = [
+        "AsyncImage", "Button", "Chart", "Color", "DatePicker", "DisclosureGroup", "Divider", "ForEach",
+        "Form",
+        "Gauge", "GeometryReader", "Grid", "GroupBox", "HStack", "Image", "Label", "LazyHStack", "LazyVGrid",
+        "LazyVStack", "Link", "List", "Menu", "NavigationLink", "NavigationSplitView", "NavigationStack",
+        "NavigationView", "Picker", "ProgressView", "ScrollView", "Section", "SecureField", "Slider",
+        "Spacer",
+        "Stepper", "TabView", "TextEditor", "TextField", "TimelineView", "Toggle", "VStack", "ZStack",
+    ]
+
+    /// Whether a name is followed by arguments or a closure, and so makes a value.
+    private func isCalled(_ index: Int) -> Bool {
+        isFollowed(index, by: "(") || isFollowed(index, by: "{")
+    }
+
     /// What a background session needs.
-    private func backgroundSession(_ index: Int) -> ManifestProblem {
+    private func backgroundSession(_ index: Int) -> ManifestProblem? {
         if imported.contains("FoundationNetworking") {
             return problem(
                 index,
@@ -174,12 +206,7 @@ struct SourceTraps {
                 "Import BackgroundTasks, UIKit or SwiftUI instead, which contain it with the trait "
                     + "BackgroundTransfers")
         }
-        return problem(
-            index,
-            "a background session needs the trait BackgroundTransfers of the SDK, and a task of the kind "
-                + "transferEvents in the manifest",
-            "Write '.package(path: ..., traits: [\"BackgroundTransfers\"])' in Package.swift; "
-                + "see Documentation/PluginGuide.md", severity: .warning)
+        return parts.missing.map { problem(index, $0.finding, $0.remedy, severity: .warning) }
     }
 
     /// Calls that a background session refuses on Apple's systems, too.

@@ -77,7 +77,7 @@ struct TransferBook: Sendable {
     /// Adds a transfer, or replaces it after a change of its state.
     ///
     /// - Returns: The transfers that are forgotten, because too many have ended.
-    mutating func put(_ transfer: Transfer, at now: Moment) -> [TransferID] {
+    mutating func put(_ transfer: Transfer, at now: Moment) -> [Transfer] {
         let before = transfers.updateValue(transfer, forKey: transfer.id)
         if transfer.state == .ended { places.release(transfer) } else { _ = places.claim(transfer) }
         if before?.state == .running, transfer.state != .running { leave(transfer) }
@@ -102,9 +102,7 @@ struct TransferBook: Sendable {
             // A session that has not heard of the end yet must find the transfer.
             guard !transfer.isUntold else { return [] }
             ended.append(transfer.id)
-            guard ended.count > Self.keptEnded, let oldest = ended.popFirst() else { return [] }
-            transfers[oldest] = nil
-            return [oldest]
+            return dropOldest()
         }
         return []
     }
@@ -112,12 +110,16 @@ struct TransferBook: Sendable {
     /// Files an ended transfer whose session knows its end now.
     ///
     /// - Returns: The transfers that are forgotten, because too many have ended.
-    mutating func retire(_ transfer: Transfer) -> [TransferID] {
+    mutating func retire(_ transfer: Transfer) -> [Transfer] {
         transfers[transfer.id] = transfer
         ended.append(transfer.id)
+        return dropOldest()
+    }
+
+    /// Forgets the transfer that ended first, if there are too many.
+    private mutating func dropOldest() -> [Transfer] {
         guard ended.count > Self.keptEnded, let oldest = ended.popFirst() else { return [] }
-        transfers[oldest] = nil
-        return [oldest]
+        return [transfers.removeValue(forKey: oldest)].compactMap(\.self)
     }
 
     /// Finds the transfer that begins next.

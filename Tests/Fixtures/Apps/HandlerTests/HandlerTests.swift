@@ -29,6 +29,23 @@ import Testing
         }
     }
 
+    /// What to write in place of a subscription of Combine.
+    @Test func `a loop over notifications gets each, until its task is cancelled`() async throws {
+        let (center, name) = (NotificationCenter(), Notification.Name("org.example.news"))
+        let begun = center.notifications(named: name).makeAsyncIterator()
+        center.post(name: Notification.Name("org.example.other"), object: nil)
+        for number in 1...3 { center.post(name: name, object: nil, userInfo: ["number": number]) }
+        var news = begun
+        for number in 1...3 { #expect(await news.next()?.userInfo?["number"] as? Int == number) }
+        let loop = Task {
+            var count = 0
+            for await _ in center.notifications(named: name) { count += 1 }
+            return count
+        }
+        loop.cancel()
+        #expect(await loop.value == 0)
+    }
+
     @Test func `a task knows when its identifier last succeeded`() async throws {
         try await withTestApp(permitting: ["org.example.test.last": .appRefresh]) { app in
             app.finishLaunching {
