@@ -51,7 +51,9 @@ public struct HostFiles: Equatable, Sendable {
 
     /// Which directory of the host a grant opens, such as `the host's manifests, /etc/bgtask/manifests`.
     ///
-    /// - Parameter path: An absolute path without links.
+    /// - Parameters:
+    ///   - path: An absolute path without links.
+    ///   - isWrite: Whether the grant permits to write.
     /// - Returns: The first directory that contains the path, or that the path contains; `nil` if there is
     ///   none.
     public func opened(by path: String, isWrite: Bool) -> String? {
@@ -94,7 +96,9 @@ public struct HostFiles: Equatable, Sendable {
 
     /// Refuses a launch whose grants open directories of the host for writing.
     ///
-    /// - Parameter grants: The grants with the values of the payload, without links.
+    /// - Parameters:
+    ///   - grants: The grants with the values of the payload, without links.
+    ///   - identifier: The task.
     /// - Throws: ``SubmissionError`` that names the first such grant.
     public func check(_ grants: FileGrants, of identifier: TaskIdentifier) throws(SubmissionError) {
         for path in grants.write {

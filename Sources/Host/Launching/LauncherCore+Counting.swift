@@ -47,7 +47,9 @@ extension LauncherCore {
 
     /// Kills a launch with more processes and threads than a launch may have.
     ///
-    /// - Parameter count: Their number, or one that is above the limit, too.
+    /// - Parameters:
+    ///   - launch: The launch.
+    ///   - count: Their number, or one that is above the limit, too.
     /// - Returns: Whether the launch ends.
     func endIfTooMany(_ launch: RunningLaunch, _ count: Int) -> Bool {
         guard countsProcesses(of: launch), launch.pid != nil, count > mostProcesses,

@@ -28,10 +28,10 @@ extension LauncherCore {
             var size = DirectoryTree.size(of: directories, most: Self.mostEntries)
             size.bytes += unlinked.bytes(besides: directories)
             size.isComplete = size.isComplete && unlinked.isComplete
-            let (final, inFlight) = (size, unlinked.descriptorsInFlight)
+            let (final, unreceived) = (size, unlinked.descriptorsInFlight)
             loop.execute { [self] in
                 took(shared, (final.bytes, final.isComplete, limit), launch)
-                took(descriptorsInFlight: inFlight, launch)
+                took(descriptorsInFlight: unreceived, launch)
             }
         }
     }

@@ -52,7 +52,9 @@ extension LauncherCore {
             + " without a launch; the limit is \(limit), the greatest of the bundle's tasks"
     }
 
-    /// Kills a template and everything that its constructors started. The launches that wait for it fail.
+    /// Kills a template and everything that its constructors started.
+    ///
+    /// The launches that wait for it fail.
     func endTemplate(_ id: UInt64, because finding: String) {
         guard let bundle = book.templates[id]?.key.bundle else { return }
         try? templateGroups[id]?.kill()

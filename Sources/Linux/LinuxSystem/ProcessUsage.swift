@@ -52,6 +52,7 @@ public enum ProcessUsage {
     /// - Parameters:
     ///   - root: The number of the process.
     ///   - most: How many processes are returned at most.
+    /// - Returns: The numbers of the processes.
     public static func processes(below root: Int32, most: Int = most) -> [Int32] {
         tree(below: root, most: most).processes.sorted()
     }

@@ -23,8 +23,9 @@ public struct UnlinkedFiles: Sendable {
     /// Whether all files were counted; otherwise, there are more than any task needs.
     public let isComplete: Bool
 
-    /// How many descriptors were sent over local sockets and not received yet; the kernel does not tell their
-    /// files. 0 before Linux 5.11.
+    /// How many descriptors were sent over local sockets and not received yet; 0 before Linux 5.11.
+    ///
+    /// The kernel does not tell their files.
     public let descriptorsInFlight: Int
 
     /// A file, whatever its name is.
