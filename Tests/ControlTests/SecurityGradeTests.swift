@@ -131,4 +131,19 @@ import Testing
             sandbox.refusal(
                 by: IsolationReport(groupKill: .noFork, layers: [], sandbox: all), isRequired: true) == nil)
     }
+
+    @Test func `a grant of the host's own files weighs most, and stands once in the reasons`() {
+        let path = "/srv/manifests"
+        var facts = SecurityGrade.Facts(
+            sandbox: SandboxDeclaration(write: [WriteGrant(path: path, create: false)]),
+            isolation: IsolationReport(groupKill: .cgroup, layers: [], sandbox: Set(SandboxLayer.allCases)),
+            user: .own)
+        let plain = SecurityGrade(facts).tenths
+        facts.hostGrants = [HostGrant(path: path, isWrite: true, opens: "the host's manifests, \(path)")]
+        let grade = SecurityGrade(facts)
+        #expect(grade.tenths > plain + 30)
+        let items = grade.items.filter { $0.name.hasPrefix("write") }
+        #expect(items.map(\.name) == ["write \(path)"])
+        #expect(items.first?.finding.contains("control the host") == true)
+    }
 }

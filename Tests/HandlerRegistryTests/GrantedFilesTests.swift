@@ -49,4 +49,76 @@ import Testing
         #expect(try problems(grants) == [])
         #expect(try problems("{write: [HERE]}") == [])
     }
+
+    /// The grants of the only manifest in a new folder, after the registry has read it, and its problems.
+    private func scan(_ sandbox: String) throws -> (grants: [HostGrant], problems: [String]) {
+        let folder = try TemporaryFolder()
+        func filled(_ text: String) -> String { text.replacing("HERE", with: folder.path) }
+        func emptied(_ text: String) -> String { text.replacing(folder.path, with: "HERE") }
+        try folder.write(
+            "manifests/a.yaml",
+            """
+            apiVersion: bgtask/v1
+            bundle: com.example.a
+            modes: [processing]
+            tasks:
+              - identifier: com.example.a
+                kind: processing
+                command: {run: [/bin/true]}
+            sandbox: \(filled(sandbox))
+            """)
+        let registry = HandlerRegistry(
+            manifestsDirectory: folder.path + "/manifests", pluginsDirectory: folder.path + "/plugins",
+            libraryCacheDirectory: folder.path + "/cache", stateDirectory: folder.path + "/data")
+        let snapshot = registry.scan()
+        let linted = ManifestLinter.lint(
+            files: [folder.path + "/manifests/a.yaml"], pluginsDirectory: nil, hostFiles: registry.hostFiles)
+        #expect(snapshot.problems == linted)
+        return (
+            snapshot.handlers.flatMap(\.hostGrants).map {
+                HostGrant(path: emptied($0.path), isWrite: $0.isWrite, opens: emptied($0.opens))
+            }, snapshot.problems.map { "\($0.severity): \(emptied($0.finding))" }
+        )
+    }
+
+    @Test(arguments: [
+        ("HERE/manifests", "the host's manifests, HERE/manifests"),
+        ("HERE/plugins/new", "the host's plugins, HERE/plugins"),
+        ("HERE", "the host's manifests, HERE/manifests"),
+        ("HERE/data/store.sqlite", "the host's state, HERE/data"),
+    ])
+    func `a write grant of the host's own files is an error`(_ sample: (path: String, opens: String)) throws {
+        let (grants, problems) = try scan("{write: [\(sample.path)]}")
+        #expect(grants == [HostGrant(path: sample.path, isWrite: true, opens: sample.opens)])
+        #expect(
+            problems == [
+                "error: with the write grant '\(sample.path)', tasks could change \(sample.opens), and so "
+                    + "control the host"
+            ])
+    }
+
+    @Test func `a read grant of the host's own files is a warning, except for plugins`() throws {
+        let (grants, problems) = try scan("{read: [HERE/manifests, HERE/plugins, HERE/cache]}")
+        #expect(grants.map(\.path) == ["HERE/manifests"])
+        #expect(
+            problems == [
+                "warning: with the read grant 'HERE/manifests', tasks may read the host's manifests, "
+                    + "HERE/manifests"
+            ])
+    }
+
+    @Test func `grants of a bundle's data in the state directory are no problem`() throws {
+        let (grants, problems) = try scan("{write: [HERE/data/data/com.example.b]}")
+        #expect(grants.isEmpty && problems.isEmpty)
+    }
+
+    @Test func `a launch with a value of the payload that names the host's own files is refused`() throws {
+        let files = HostFiles(manifests: ["/srv/manifests"], state: "/srv/state")
+        var grants = FileGrants()
+        let identifier = try TaskIdentifier("com.example.a")
+        grants.write = ["/srv/other", "/srv/state/data/com.example.b"]
+        try files.check(grants, of: identifier)
+        grants.write.append("/srv/manifests")
+        #expect(throws: SubmissionError.self) { try files.check(grants, of: identifier) }
+    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import Synchronization
 import TaskHostTestSupport
 import TaskModel
 import Testing
@@ -95,13 +96,14 @@ import Testing
     /// Launches from a template whose constructor leaves the number of a process in a file, waits until that
     /// process was killed, and launches again.
     private func survive(
-        _ constructor: String, file name: String, processLimit: UInt64? = nil
+        _ constructor: String, file name: String, processLimit: UInt64? = nil, limits: LaunchLimits? = nil,
+        reason: String? = nil
     ) async throws {
         let harness = try await LaunchHarness(groupKill: .cgroup, processLimit: processLimit)
         let library = try PluginCompiler.compile(
             constructor, into: harness.folder.appending(path: "library"))
         func succeed() async throws {
-            let end = try await harness.run(try harness.order("runs", library: library)).end
+            let end = try await harness.run(try harness.order("runs", limits: limits, library: library)).end
             #expect(end?.outcome == .succeeded, "\(String(describing: end))")
         }
         try await succeed()
@@ -109,6 +111,11 @@ import Testing
         try await harness.wait(for: "the file \(name)") { SmallFile.exists(file) }
         let number = try #require(Int32(try SmallFile.read(file)))
         try await harness.wait(for: "the end of the process") { !Self.isAlive(number) }
+        if let reason {
+            try await harness.wait(for: "the reason") {
+                harness.templateEnds.withLock { $0.contains { $0.contains(reason) } }
+            }
+        }
         try await succeed()
         await harness.end()
     }
@@ -120,7 +127,16 @@ import Testing
     }
 
     @Test func `a template that uses CPU time for itself is killed, and launches go on`() async throws {
-        try await survive("constructor_spins", file: "template")
+        try await survive("constructor_spins", file: "template", reason: "used CPU time for itself")
+    }
+
+    @Test func `a template that takes more memory than its tasks may is killed, and launches go on`()
+        async throws
+    {
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.memory = .mebibytes(64)
+        try await survive(
+            "constructor_hoards", file: "template", limits: limits, reason: "the limit is 64 MiB")
     }
 
     @Test(.enabled(if: getuid() == 0, "only root is exempt from the limits of the kernel"))

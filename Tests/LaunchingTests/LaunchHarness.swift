@@ -34,6 +34,9 @@ final class LaunchHarness: Sendable {
     /// Whether the launcher has reported that no launch can be started at present.
     var isWithoutLauncher: Bool { hasNoLauncher.withLock { $0 } }
 
+    /// Why templates ended while no launch waited for them.
+    let templateEnds = Mutex<[String]>([])
+
     private let lastID = Mutex<Int64>(0)
 
     init(
@@ -153,6 +156,8 @@ final class LaunchHarness: Sendable {
         switch event {
         case .launcherDied:
             launcherDeaths.withLock { $0 += 1 }
+        case .templateEnded(_, let message):
+            templateEnds.withLock { $0.append(message) }
         case .launcherUnavailable:
             hasNoLauncher.withLock { $0 = true }
         case .ended(let ended):

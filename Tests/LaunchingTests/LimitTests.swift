@@ -13,7 +13,7 @@ import Testing
         return own.controllers
     }()
 
-    @Test(arguments: ["memory", "storage", "threads"])
+    @Test(arguments: ["memory", "storage", "threads", "cpu"])
     func `a task that has completed is ended when it passes a limit`(what: String) async throws {
         // The kernel enforces the limits of its controllers by itself; it ends a launch only for memory.
         if what == "threads", getuid() != 0 || Self.controllers.contains("pids") { return }
@@ -21,12 +21,20 @@ import Testing
         var limits = LaunchLimits.standard(for: .processing)
         limits.memory = .mebibytes(64)
         limits.storage = .mebibytes(2)
+        if what == "cpu" { limits.cpu = CPULimit(percent: 10, window: .seconds(2)) }
         var end: LaunchEnd?
         let time = try await ContinuousClock().measure {
             end = try await harness.run(try order(what, harness, limits)).end
         }
         #expect(end?.outcome == .succeeded && end?.reason == nil, "\(String(describing: end))")
-        #expect(end?.message == "done")
+        let isKernels = what == "memory" && Self.controllers.contains("memory")
+        if !isKernels {
+            #expect(
+                end?.message?.hasPrefix("done; after it had completed, its processes were killed: ") == true)
+            let word = what == "cpu" ? "exceeding 10 %" : "limit"
+            #expect(end?.message?.contains(word) == true, "\(String(describing: end?.message))")
+            #expect(end?.termination?.limits.map(\.name) == (what == "threads" ? nil : [what]))
+        }
         #expect(end?.signal == 9)
         #expect(time < TidyingTime.withAssertions)
         await harness.end()

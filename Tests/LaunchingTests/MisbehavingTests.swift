@@ -188,6 +188,23 @@ import Testing
         await harness.end()
     }
 
+    @Test(
+        .enabled(if: getuid() == 0, "only root sees what mappings and sockets keep"),
+        arguments: ["eats-readonly", "eats-in-flight"])
+    func `storage can't be hidden in a read-only file, or on its way between processes`(
+        what: String
+    ) async throws {
+        let harness = try await LaunchHarness(storageInterval: .milliseconds(50))
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.lease = Lease(duration: .seconds(10), gracePeriod: .seconds(5))
+        limits.storage = .mebibytes(2)
+        var order = try harness.order(what, limits: limits)
+        order.handler.manifest.sandbox.subprocesses = true
+        let sight = try await harness.run(order)
+        #expect(sight.end?.reason == .storageLimit, "\(String(describing: sight.end))")
+        await harness.end()
+    }
+
     @Test(.enabled(if: isInMemory("/dev/shm"), "needs a file system in memory"))
     func `temporary files in memory that nothing counts have the memory limit of the launch`() async throws {
         let harness = try await LaunchHarness(

@@ -217,10 +217,11 @@ import Testing
         await field.end()
     }
 
-    @Test func `with subprocesses, signals out of the launch are in the record, and those in it are not`()
-        async throws
-    {
-        let field = try await Field(.cgroup)
+    @Test(arguments: [GroupKill.cgroup, .pidNamespace])
+    func `with subprocesses, signals out of the launch are in the record, and those in it are not`(
+        groupKill: GroupKill
+    ) async throws {
+        let field = try await Field(groupKill)
         guard field.harness.launcher.isolation.sandbox.contains(.landlockScopes) else {
             print("skipped: the kernel has no scopes of Landlock")
             return await field.end()

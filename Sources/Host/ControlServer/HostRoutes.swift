@@ -18,6 +18,7 @@ struct HostRoutes {
             var listing = try await host.plugins()
             let isolation = host.isolation
             for handler in listing.handlers {
+                // The registry has reported a grant of the host's own files.
                 let refusal = handler.manifest.sandbox.refusal(
                     by: isolation, isRequired: host.requiresFullIsolation)
                 guard let refusal else { continue }
@@ -74,14 +75,18 @@ struct HostRoutes {
         let isolation = host.isolation
         let user: SecurityGrade.Facts.User =
             host.launchedProcesses.users != nil ? .own : owner == 0 ? .root : .hosts
-        return try await host.plugins().handlers.map(\.manifest)
-            .filter { $0.library != nil || $0.tasks.contains(where: \.hasOwnProgram) }
-            .sorted { $0.bundle.rawValue < $1.bundle.rawValue }
-            .map { manifest in
-                let refusal = manifest.sandbox.refusal(by: isolation, isRequired: host.requiresFullIsolation)
+        return try await host.plugins().handlers
+            .filter { $0.manifest.library != nil || $0.manifest.tasks.contains(where: \.hasOwnProgram) }
+            .sorted { $0.manifest.bundle.rawValue < $1.manifest.bundle.rawValue }
+            .map { handler in
+                let manifest = handler.manifest
+                let refusal = handler.refusal(by: isolation, isRequired: host.requiresFullIsolation)
                 return SecurityMessage(
                     manifest.bundle,
-                    SecurityGrade(.init(sandbox: manifest.sandbox, isolation: isolation, user: user)),
+                    SecurityGrade(
+                        .init(
+                            sandbox: manifest.sandbox, isolation: isolation, user: user,
+                            hostGrants: handler.hostGrants)),
                     sandbox: manifest.sandbox,
                     refusal: refusal.map { "\($0.finding). \($0.remedy)" })
             }

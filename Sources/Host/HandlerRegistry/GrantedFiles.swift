@@ -16,9 +16,7 @@ enum GrantedFiles {
     }
 
     private static func problem(of path: String, isWrite: Bool, _ file: String) -> ManifestProblem? {
-        guard !path.contains("${"), let full = expanded(path), let walk = try? PathWalk(full) else {
-            return nil
-        }
+        guard let full = examined(path), let walk = try? PathWalk(full) else { return nil }
         let word = isWrite ? "write" : "read"
         let end: PathWalk.Step?
         // A directory that this user may not search can't be examined.
@@ -39,7 +37,9 @@ enum GrantedFiles {
             remedy: "Grant the directory that contains it")
     }
 
-    private static func expanded(_ path: String) -> String? {
+    /// The path of a grant, with the home directory of this user; `nil` if it has a value of the payload.
+    static func examined(_ path: String) -> String? {
+        if path.contains("${") { return nil }
         guard path == "~" || path.hasPrefix("~/") else { return path }
         guard let home = ProcessFacts.environment("HOME"), home.hasPrefix("/") else { return nil }
         return home + path.dropFirst()

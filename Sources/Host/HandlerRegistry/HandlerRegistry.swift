@@ -35,6 +35,8 @@ public struct RegistrySnapshot: Equatable, Sendable {
 ///
 /// Any thread may call the methods. Scans run one at a time.
 public final class HandlerRegistry: Sendable {
+    /// The directories of the host that no task may write to.
+    public let hostFiles: HostFiles
     private let manifestsDirectory: String
     private let pluginsDirectory: String
     private let conditionsDirectory: String?
@@ -63,11 +65,17 @@ public final class HandlerRegistry: Sendable {
     ///     each hash; created when needed.
     ///   - conditionsDirectory: Every `*.yaml` and `*.yml` in it defines a custom condition; `nil` means
     ///     none.
+    ///   - stateDirectory: The host's state directory, for which no manifest may have a write grant; `nil`
+    ///     for none.
     ///   - signatures: The signatures that manifests, conditions and libraries must have; by default none.
     public init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
-        conditionsDirectory: String? = nil, signatures: SignatureRule = SignatureRule()
+        conditionsDirectory: String? = nil, stateDirectory: String? = nil,
+        signatures: SignatureRule = SignatureRule()
     ) {
+        hostFiles = HostFiles(
+            manifests: [manifestsDirectory], plugins: pluginsDirectory, conditions: conditionsDirectory,
+            state: stateDirectory)
         self.conditionsDirectory = conditionsDirectory
         self.manifestsDirectory = manifestsDirectory
         self.pluginsDirectory = pluginsDirectory
@@ -75,7 +83,7 @@ public final class HandlerRegistry: Sendable {
             RegistryScanner(
                 manifestsDirectory: manifestsDirectory, pluginsDirectory: pluginsDirectory,
                 libraryCacheDirectory: libraryCacheDirectory, conditionsDirectory: conditionsDirectory,
-                signatures: signatures))
+                hostFiles: hostFiles, signatures: signatures))
     }
 
     /// Checks all manifests, conditions and libraries, and reads those that have changed.

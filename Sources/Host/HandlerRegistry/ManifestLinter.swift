@@ -19,12 +19,15 @@ public enum ManifestLinter {
     ///   - machine: The layers of the sandbox that this machine has. A manifest that counts on another one
     ///     gets a warning. `nil` checks nothing.
     ///   - now: The present time; `nil` if schedules that have no further dates need no warning.
+    ///   - hostFiles: The directories of a host that no manifest may have a write grant for. With a plugins
+    ///     directory, those of the manifests, too.
     ///   - looksUpGrants: Whether to warn of `read` and `write` grants whose files this machine lacks.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
     public static func lint(
         files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
         signatures: SignatureRule = SignatureRule(), calls search: CallSearch? = nil,
-        machine: Set<SandboxLayer>? = nil, now: WallTime? = nil, looksUpGrants: Bool = false
+        machine: Set<SandboxLayer>? = nil, now: WallTime? = nil, hostFiles: HostFiles = HostFiles(),
+        looksUpGrants: Bool = false
     ) -> [ManifestProblem] {
         var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
@@ -48,6 +51,8 @@ public enum ManifestLinter {
             guard let read else { continue }
             entries.append((file, read))
             if let now { problems += pastSchedules(in: read, file, at: now) }
+            problems += hostFiles.adding(installed(file, pluginsDirectory, conditionsDirectory))
+                .grants(of: read.manifest.sandbox).map { HostFiles.problem(of: $0, file) }
             if looksUpGrants { problems += GrantedFiles.problems(of: read.manifest.sandbox, file) }
             if let machine {
                 let isolation = IsolationReport(groupKill: .noFork, layers: [], sandbox: machine)
@@ -114,6 +119,13 @@ public enum ManifestLinter {
     private static func names(in directory: String) -> [String] {
         let paths = (try? YAMLFiles.paths(in: directory)) ?? []
         return paths.compactMap { ConditionFiles.read($0, isInstalled: false).0?.condition.name }
+    }
+
+    /// The directories of the host that an installed manifest belongs to.
+    private static func installed(_ file: String, _ plugins: String?, _ conditions: String?) -> HostFiles {
+        guard let plugins else { return HostFiles() }
+        let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
+        return HostFiles(manifests: [directory], plugins: plugins, conditions: conditions)
     }
 
     private static func conditionsBeside(_ manifest: String) -> String {

@@ -6,6 +6,7 @@ import TaskModel
 /// Scans the directories, and keeps the last valid version of each file while the file has errors.
 struct RegistryScanner {
     private let manifestsDirectory: String
+    private let hostFiles: HostFiles
     private var conditionFiles: ConditionFiles
     private(set) var manifests: KnownManifests
     private(set) var libraries: PluginLibraries
@@ -40,8 +41,9 @@ struct RegistryScanner {
 
     init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
-        conditionsDirectory: String?, signatures: SignatureRule
+        conditionsDirectory: String?, hostFiles: HostFiles, signatures: SignatureRule
     ) {
+        self.hostFiles = hostFiles
         conditionFiles = ConditionFiles(directory: conditionsDirectory, signatures: signatures)
         manifests = KnownManifests(signatures: signatures)
         self.manifestsDirectory = manifestsDirectory
@@ -124,8 +126,11 @@ struct RegistryScanner {
             }
             manifest.tasks[index].call = resolved
         }
-        return PermittedHandler(
+        var handler = PermittedHandler(
             manifestPath: path, manifest: manifest, libraryPath: staged?.path, libraryHash: staged?.hash)
+        handler.hostGrants = hostFiles.grants(of: manifest.sandbox)
+        problems += handler.hostGrants.map { HostFiles.problem(of: $0, path) }
+        return handler
     }
 
     /// Replaces the libraries of a call by their copies, if they are in the plugins directory.

@@ -64,6 +64,11 @@ extension HostCore {
                 .error,
                 "its processes have not ended since the kill; it counts as running until they end",
                 launch: id)
+        case .templateEnded(let bundle, let message):
+            log(
+                .warning,
+                "the process that holds the plugin of \(bundle) has ended, and the next launch starts another: "
+                    + message)
         case .launcherUnavailable(let message):
             log(
                 .error,

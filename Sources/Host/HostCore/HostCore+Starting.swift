@@ -171,7 +171,7 @@ extension HostCore {
             guard let handler = launch.handler,
                 let declaration = handler.manifest.declaration(for: launch.record.identifier)
             else { return endUnstarted(id, .failure(notPermitted(launch.record.identifier))) }
-            if let refusal = handler.manifest.sandbox.refusal(
+            if let refusal = handler.refusal(
                 by: surroundings.isolation,
                 isRequired: settings?.effective.isolationRequirement != .best)
             {

@@ -105,6 +105,11 @@ struct LaunchLife: Equatable, Sendable {
     private var fault: LaunchFault?
     /// Whether the verdict is the task's own.
     private var hasCompleted = false
+    /// Why its processes were killed when the task had completed; `nil` if they were not, or only because the
+    /// time for cleaning up was over.
+    private var lateKill: String?
+    /// The limit for which they were killed.
+    private(set) var lateLimit: Reason?
     private var isUnkillable = false
     private var hasTriesLeft = true
     private let grace: Duration
@@ -260,11 +265,12 @@ struct LaunchLife: Equatable, Sendable {
         case .spawnFailed(let finding, let isShortage):
             // The launch was killed while it was being spawned, and its process was never created.
             return end(verdict ?? .unstarted(finding, isShortage: isShortage))
-        case .tidyingEnded, .kill, .limitPassed:
-            guard stage == .completed else { return [] }
-            // The outcome of the completion is kept; only the remaining processes are killed.
-            stage = .killing
-            return [.kill]
+        case .tidyingEnded:
+            return killRemaining()
+        case .kill(_, let message):
+            return killRemaining(because: message)
+        case .limitPassed(let reason, let note, _):
+            return killRemaining(because: note, reason)
         case .spawned:
             // The kill was sent before the process existed, so it is sent again.
             return stage == .killing ? [.kill] : []
@@ -300,6 +306,14 @@ struct LaunchLife: Equatable, Sendable {
         return [.kill]
     }
 
+    /// Kills what is left of a task that has completed, and keeps its outcome.
+    private mutating func killRemaining(because message: String? = nil, _ limit: Reason? = nil) -> [Action] {
+        guard stage == .completed else { return [] }
+        if hasCompleted { (lateKill, lateLimit) = (message, limit) }
+        stage = .killing
+        return [.kill]
+    }
+
     private mutating func end(_ end: LaunchEnd) -> [Action] {
         stage = .ended
         return [.end(end)]
@@ -328,6 +342,10 @@ struct LaunchLife: Equatable, Sendable {
         if !hidesExitStatus { result.exitStatus = result.exitStatus ?? status.code }
         result.leftovers = leftovers
         if let fault { result.add(fault) }
+        if let lateKill {
+            let note = "after it had completed, its processes were killed: \(lateKill)"
+            result.message = result.message.map { "\($0); \(note)" } ?? note
+        }
         if isUnkillable {
             result.reason = .unkillable
             let note = "its processes were still there 5 s after the kill"

@@ -15,6 +15,27 @@ extension LaunchOrder {
         return Set(names.filter { $0.hasPrefix("/") }).sorted()
     }
 
+    /// The files that the host put there for the template: its executable, and all files beside the copies of
+    /// libraries.
+    ///
+    /// The host may replace them while a task has them mapped.
+    var copies: Set<UnlinkedFiles.Identity> {
+        let libraries = [libraryPath].compactMap(\.self) + callLibraries
+        let files = [place.executable].compactMap(\.self) + libraries.flatMap(Self.filesBeside)
+        return Set(files.compactMap { UnlinkedFiles.Identity(of: $0) })
+    }
+
+    /// All files in the directory of a copy, whose name is a SHA-256 of 64 digits; of another library, the
+    /// file alone.
+    private static func filesBeside(_ library: String) -> [String] {
+        let parts = library.split(separator: "/")
+        guard parts.count > 1, parts[parts.count - 2].utf8.count == 64,
+            let end = library.lastIndex(of: "/"),
+            let names = try? DirectoryTree.names(in: String(library[..<end]))
+        else { return [library] }
+        return names.map { "\(library[...end])\($0)" }
+    }
+
     /// The environment of the launch's template; for a plugin or a command, `HOME` is the bundle's
     /// data directory.
     ///

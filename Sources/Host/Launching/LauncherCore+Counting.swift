@@ -30,42 +30,37 @@ extension LauncherCore {
         }
     }
 
-    private var mostProcesses: Int { min(Int(clamping: processLimit), GroupPool.processLimit) }
+    var mostProcesses: Int { min(Int(clamping: processLimit), GroupPool.processLimit) }
 
     /// Counts the threads of all launches, and of all templates, whose constructors may start some at once or
     /// later.
     private func endAllWithTooMany() {
-        for launch in launches.values { _ = endIfTooMany(launch) }
+        for launch in launches.values where countsProcesses(of: launch) {
+            _ = endIfTooMany(launch, launch.threadCount(upTo: mostProcesses))
+        }
         for (id, group) in templateGroups where templateGroups[id] != nil {
             let count = group.threadCount
             guard count > mostProcesses else { continue }
-            try? group.kill()
-            guard let timer = templateTimers.removeValue(forKey: id) else {
-                // It is loaded, so only launches to come need another one.
-                retireTemplate(id)
-                continue
-            }
-            timer.cancel()
-            let finding =
-                "the constructors of its library started \(count) processes and threads; the limit is "
-                + "\(mostProcesses)"
-            killTemplate(id, because: .templateFailed(finding: finding, status: nil))
+            endTemplate(id, because: "it has \(count) processes and threads; the limit is \(mostProcesses)")
         }
     }
 
     /// Kills a launch with more processes and threads than a launch may have.
     ///
+    /// - Parameters:
+    ///   - launch: The launch.
+    ///   - count: Their number, or one that is above the limit, too.
     /// - Returns: Whether the launch ends.
-    func endIfTooMany(_ launch: RunningLaunch) -> Bool {
-        guard countsProcesses(of: launch), launch.pid != nil,
+    func endIfTooMany(_ launch: RunningLaunch, _ count: Int) -> Bool {
+        guard countsProcesses(of: launch), launch.pid != nil, count > mostProcesses,
             ![.killing, .ended].contains(launch.life.stage)
         else { return false }
-        let count = launch.threadCount
-        guard count > mostProcesses else { return false }
         // At once: the launcher's kill comes after a look at the threads, and until then there are ever more.
         try? launch.group?.kill()
         launch.process?.kill()
-        let finding = "it had \(count) processes and threads; the limit is \(mostProcesses)"
+        let isExact = launch.group != nil
+        let finding =
+            "it had \(isExact ? "" : "at least ")\(count) processes and threads; the limit is \(mostProcesses)"
         handle(.kill(.protocolError, message: finding), launch)
         return true
     }

@@ -32,6 +32,7 @@ extension LauncherCore {
         idleTimers = [:]
         templateUses = [:]
         templateGroups = [:]
+        templateCopies = [:]
         standbys = [:]
         templatesWithoutStandby = []
         let base = groups?.base

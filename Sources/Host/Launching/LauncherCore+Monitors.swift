@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxSystem
 import NIOCore
 import TaskModel
@@ -7,17 +8,26 @@ extension LauncherCore {
     /// How often memory is measured if the kernel does not enforce the limit.
     static let memoryInterval = Duration.seconds(1)
 
+    /// Where launches are measured, because those with very many processes take time.
+    static let surveys = DispatchQueue(label: "bgtask.surveys", qos: .userInitiated)
+
     /// Schedules the next measurements of a launch.
     func scheduleMonitor(_ launch: RunningLaunch) {
         launch.monitorTimer?.cancel()
         launch.monitorTimer = nil
         if isPolled(launch) { scheduleMemoryLook() }
-        guard launch.life.stage == .running, let next = launch.monitor?.nextSampleAt else { return }
+        guard limitsCPU(of: launch), let next = launch.monitor?.nextSampleAt else { return }
         launch.monitorTimer = after(next - moments.now().monotonic) { [self] in lookAtCPU(of: launch) }
     }
 
+    /// Whether the limit of CPU time applies: also when the task has completed, but not after the task was
+    /// asked to stop.
+    private func limitsCPU(of launch: RunningLaunch) -> Bool {
+        launch.life.stage == .running || launch.life.stage == .completed && launch.hasLimits
+    }
+
     private func lookAtCPU(of launch: RunningLaunch) {
-        guard launch.life.stage == .running, !endIfLeft(launch) else { return }
+        guard limitsCPU(of: launch) else { return }
         let finding =
             launch.monitor?.sample(at: moments.now().monotonic, usage: launch.cpuTime().0) ?? .within
         let isPastHalf = launch.monitor?.isPastHalf ?? false
@@ -31,7 +41,7 @@ extension LauncherCore {
         case .exceeded(let message):
             tell(.cpuWarning(launch.id, message: message))
             launch.limitReport = message + "\n" + (launch.monitor?.history ?? "")
-            handle(.expire(.cpuLimit, note: message), launch)
+            handle(.limitPassed(.cpuLimit, note: message), launch)
             return
         }
         scheduleMonitor(launch)
@@ -51,11 +61,48 @@ extension LauncherCore {
 
     private func lookAtMemory() {
         memoryTimer = nil
-        for launch in launches.values where isPolled(launch) {
-            guard !endIfLeft(launch), !endIfTooMany(launch) else { continue }
-            if launch.memoryBefore == nil { took(launch.residentBytes(), of: "memory", launch) }
-            if isPolled(launch) { scheduleMemoryLook() }
+        if isSurveying { return scheduleMemoryLook() }
+        let looks = launches.values.compactMap { launch in
+            isPolled(launch) ? survey(of: launch).map { (launch, $0, aims(for: launch)) } : nil
         }
+        guard !looks.isEmpty else { return }
+        isSurveying = true
+        Self.surveys.async { [self] in
+            let found = looks.map { ($0.0, $0.1.look($0.2)) }
+            loop.execute { [self] in
+                isSurveying = false
+                for (launch, finding) in found { took(finding, launch) }
+            }
+        }
+    }
+
+    private func survey(of launch: RunningLaunch) -> LaunchSurvey? {
+        guard let pid = launch.pid else { return nil }
+        let survey =
+            launch.survey
+            ?? LaunchSurvey(group: launch.group, process: pid, mayGrow: launch.order.mayStartProcesses)
+        launch.survey = survey
+        return survey
+    }
+
+    private func aims(for launch: RunningLaunch) -> LaunchSurvey.Aims {
+        LaunchSurvey.Aims(
+            measuresMemory: launch.memoryBefore == nil, looksForStrays: launch.canLeaveGroup,
+            mostThreads: countsProcesses(of: launch) ? mostProcesses : nil)
+    }
+
+    private func took(_ finding: LaunchSurvey.Finding, _ launch: RunningLaunch) {
+        guard isPolled(launch) else { return }
+        scheduleMemoryLook()
+        launch.took(finding)
+        if let stray = finding.stray {
+            // Its CPU time is not counted, and a kill of the group does not reach it. The launcher kills it
+            // when the task has ended.
+            let message = "its process \(stray) has left the launch's cgroup"
+            return handle(.kill(.protocolError, message: message), launch)
+        }
+        guard !endIfTooMany(launch, finding.threads) else { return }
+        if let memory = finding.memory { took(memory, of: "memory", launch) }
     }
 
     /// Compares memory of a launch that was measured with its limit; `what` it is stands in the message.
@@ -65,20 +112,6 @@ extension LauncherCore {
         let note = "it used \(ByteCount(bytes: bytes)) of \(what); the limit is \(limit)"
         let isFar = bytes > MemoryEnd.most(limit: limit).bytes
         handle(.limitPassed(.memoryLimit, note: note, isFar: isFar), launch)
-    }
-
-    /// Ends a launch with a process that has moved itself to another cgroup, where its CPU time is not
-    /// counted and a kill of the group does not reach it.
-    ///
-    /// The launcher kills that process when the task has ended.
-    ///
-    /// - Returns: Whether the launch ends.
-    private func endIfLeft(_ launch: RunningLaunch) -> Bool {
-        guard launch.canLeaveGroup, let group = launch.group, let pid = launch.pid,
-            let stray = ProcessUsage.descendants(of: pid).first(where: { !group.mayContain($0) })
-        else { return false }
-        handle(.kill(.protocolError, message: "its process \(stray) has left the launch's cgroup"), launch)
-        return true
     }
 
     /// Returns the present resource use of one launch; `nil` if it has no process.
@@ -109,7 +142,11 @@ extension LauncherCore {
 
     func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
         guard let launch = find(id) else { return }
-        ProcessPriority.apply(priority, to: launch.processes)
+        if launch.group == nil, let pid = launch.pid {
+            Self.surveys.async { ProcessPriority.apply(priority, to: ProcessUsage.processes(below: pid)) }
+        } else {
+            ProcessPriority.apply(priority, to: launch.processes)
+        }
         launch.setWeight(priority.cpuWeight)
     }
 

@@ -11,6 +11,7 @@ extension LauncherCore {
             handle(.spawnFailed(finding: "the process that holds its plugin has ended"), launch)
             return
         }
+        launch.copies = templateCopies[id] ?? []
         if launch.group == nil, awaitsStandby(launch, of: id) { return }
         do {
             if launch.group == nil, let group = try groups?.acquire(for: launch.order.place.user) {
@@ -94,6 +95,7 @@ extension LauncherCore {
         if let group = launch.group { groups?.close(group) }
         launch.process = ProcessHandle(taking: OwnedDescriptor(taking: descriptors[0]))
         launch.pid = Int32(truncatingIfNeeded: message.pid)
+        launch.countDescendantsOfInit()
         open(launch, report: descriptors[2], stdout: descriptors[3], stderr: descriptors[4])
         launch.control?.open(descriptors[1], given: Int(clamping: message.given))
         tell(.started(launch.id, pid: Int32(truncatingIfNeeded: message.pid)))

@@ -17,9 +17,10 @@ extension LauncherCore {
         let counted = whatIsCounted(for: launch)
         let countsShared = countsSharedMemory(of: launch)
         guard launch.hasLimits, counted != nil || countsShared else { return }
-        let processes = launch.processes
+        let (group, pid, copies) = (launch.group, launch.pid, launch.copies)
         Self.counting.async { [self] in
-            let unlinked = UnlinkedFiles(of: processes)
+            let processes = group?.processes ?? pid.map { ProcessUsage.processes(below: $0) } ?? []
+            let unlinked = UnlinkedFiles(of: processes, without: copies)
             let shared = countsShared ? unlinked : nil
             guard let (directories, limit) = counted else {
                 return loop.execute { [self] in took(shared, nil, launch) }
@@ -27,8 +28,11 @@ extension LauncherCore {
             var size = DirectoryTree.size(of: directories, most: Self.mostEntries)
             size.bytes += unlinked.bytes(besides: directories)
             size.isComplete = size.isComplete && unlinked.isComplete
-            let final = size
-            loop.execute { [self] in took(shared, (final.bytes, final.isComplete, limit), launch) }
+            let (final, unreceived) = (size, unlinked.descriptorsInFlight)
+            loop.execute { [self] in
+                took(shared, (final.bytes, final.isComplete, limit), launch)
+                took(descriptorsInFlight: unreceived, launch)
+            }
         }
     }
 
@@ -72,6 +76,17 @@ extension LauncherCore {
         }
         guard launch.hasLimits else { return }
         launch.storageTimer = after(storageInterval) { [self] in watchStorage(of: launch) }
+    }
+
+    /// Ends a launch with descriptors that its processes sent to each other before the last count, and still
+    /// have not received: nothing can count the space of their files.
+    private func took(descriptorsInFlight count: Int, _ launch: RunningLaunch) {
+        defer { launch.descriptorsInFlight = count }
+        guard launch.hasLimits, count > 0, launch.descriptorsInFlight > 0 else { return }
+        let note =
+            "its processes have sent descriptors to each other without receiving them (\(count) now), so the "
+            + "space of their files can't be counted, and it has a limit of storage"
+        handle(.limitPassed(.storageLimit, note: note), launch)
     }
 
     /// Why a launch reached its limit; `nil` if it did not.

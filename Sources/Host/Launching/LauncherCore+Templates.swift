@@ -44,10 +44,12 @@ extension LauncherCore {
         if let limit = limitOfProcesses(for: message.user) {
             message.limits.append(.init(resource: 6, soft: limit, hard: limit))
         }
+        templateCopies[id] = order.copies
         do {
             if let group = try groups?.makeForTemplate(for: order.place.user) {
                 templateGroups[id] = group
                 message.cgroup = group.path
+                limitMemory(ofTemplate: id, group)
             }
             try send(message)
         } catch {
@@ -131,7 +133,10 @@ extension LauncherCore {
     ) {
         if failOverdue(id) { return }
         templateTimers.removeValue(forKey: id)?.cancel()
-        let text = OutputLines.harmless(finding)
+        let text = memoryFinding(ofTemplate: id) ?? OutputLines.harmless(finding)
+        if let template = book.templates[id], template.isReady {
+            tell(.templateEnded(template.key.bundle, message: text))
+        }
         for launch in removeTemplate(id) {
             handle(.templateFailed(finding: text, status: status, isShortage: isShortage), launch)
         }
@@ -140,6 +145,7 @@ extension LauncherCore {
     /// Removes a template; returns the launches that waited for it.
     func removeTemplate(_ id: UInt64) -> [RunningLaunch] {
         templateUses[id] = nil
+        templateCopies[id] = nil
         idleTimers.removeValue(forKey: id)?.cancel()
         if let group = templateGroups.removeValue(forKey: id) { groups?.discard(group) }
         let left = waiting(book.remove(id))

@@ -77,12 +77,14 @@ extension LauncherCore {
 
     /// What the report of an end needs; `nil` for an end that needs no report.
     func draft(of launch: RunningLaunch, _ end: LaunchEnd, peak: ByteCount?) -> TerminationDraft? {
-        let reason = launch.life.expiration ?? end.reason
+        let reason = launch.life.lateLimit ?? launch.life.expiration ?? end.reason
         let isLimit =
             reason.map { [.cpuLimit, .memoryLimit, .storageLimit, .noProgress].contains($0) } ?? false
-        let isBad = end.outcome == .crashed || end.outcome == .killed || launch.hasCrashed
+        let isBad =
+            end.outcome == .crashed || end.outcome == .killed || launch.hasCrashed
+            || launch.life.lateLimit != nil
         guard launch.pid != nil, isBad || isLimit && end.outcome != .succeeded else { return nil }
-        let isCPU = launch.life.expiration == .cpuLimit
+        let isCPU = (launch.life.lateLimit ?? launch.life.expiration) == .cpuLimit
         return TerminationDraft(
             end: end, endedAt: moments.now().monotonic, moment: launch.fatalMoment,
             assertions: Array(launch.openAssertions.values), progress: launch.progress,
@@ -96,7 +98,7 @@ extension LauncherCore {
     ) -> [TerminationReport.Limit] {
         let limits = launch.order.declaration.limits
         var reached: [TerminationReport.Limit] = []
-        switch launch.life.expiration ?? end.reason {
+        switch launch.life.lateLimit ?? launch.life.expiration ?? end.reason {
         case .cpuLimit:
             if let cpu = limits.cpu {
                 let used = launch.limitReport?.split(separator: "\n").first.map(String.init)

@@ -63,17 +63,23 @@ final class RunningLaunch: @unchecked Sendable {
 
     // MARK: Monitors
     var clock: ControlGroupClock?
-    /// Reads the memory of the group; created at the first measurement.
-    var groupMemory: GroupMemory?
+    /// Measures the launch once a second, on a thread of its own.
+    var survey: LaunchSurvey?
     var usageBefore = Duration.zero
     /// Counts processes that the group or /proc would lose; `nil` if the task may start none, or the kernel
     /// refuses it.
     private var inherited: InheritedClock?
     /// The CPU time when ``inherited`` began to count.
     private var usageBeforeInherited = Duration.zero
+    /// Counts the init of a PID namespace and, if it was created before the init started the handler's
+    /// process, everything below.
+    private var inheritedByInit: InheritedClock?
     /// The counts of the group before the launch; `nil` if the memory controller is not delegated.
     var memoryBefore: MemoryEvents?
     var lastUsage = Duration.zero
+    /// Whether it has more processes than the event loop looks at, so that its CPU time comes from its
+    /// survey.
+    private var isCrowded = false
     var monitor: CPUMonitor?
     /// Measurements of the threads, which begin when half of the CPU quota is used.
     var sampling: CPUSampling?
@@ -104,6 +110,10 @@ final class RunningLaunch: @unchecked Sendable {
     /// The space of the bundle's directories when it was last counted; `nil` before.
     var storage: Int64?
     var storageTimer: Scheduled<Void>?
+    /// The files that the host put there for the launch's template, which are no storage of the launch.
+    var copies: Set<UnlinkedFiles.Identity> = []
+    /// How many descriptors were in flight at the last count.
+    var descriptorsInFlight = 0
     var monitorTimer: Scheduled<Void>?
     /// The CPU limit, which applies while no debugger holds the launch; `nil` means none.
     var cpuLimit: CPULimit?
@@ -144,14 +154,29 @@ final class RunningLaunch: @unchecked Sendable {
     /// The CPU time since the start of the launch, and whether it may be too low.
     func cpuTime() -> (Duration, isLowerBound: Bool) {
         let (counted, isLowerBound) = countedTime()
-        guard let inherited = inherited?.elapsed() else { return (counted, isLowerBound) }
-        return (max(counted, usageBeforeInherited + inherited), isLowerBound)
+        var time = max(counted, inheritedByInit?.elapsed() ?? .zero)
+        if let inherited = inherited?.elapsed() { time = max(time, usageBeforeInherited + inherited) }
+        return (time, isLowerBound)
     }
 
-    /// Begins to count processes that the task will start, if it may start any; those of its first moment,
-    /// before the host has handled *ready*, are not counted.
+    /// Begins to count what a task without a group will start, as soon as its process exists.
+    ///
+    /// The task can start its first processes before the host has handled *ready*.
+    func countDescendantsOfInit() {
+        guard group == nil, order.mayStartProcesses, let pid else { return }
+        inheritedByInit = InheritedClock(of: pid)
+        // If the init has started the handler's process already, that one is still loading its library.
+        if let handler = ProcessUsage.processes(below: pid, most: 2).first(where: { $0 != pid }) {
+            inherited = InheritedClock(of: handler)
+        }
+    }
+
+    /// Begins to count processes that the task will start, if it may start any.
+    ///
+    /// Those that it starts before the host has handled *ready* are counted by its group, or by
+    /// ``countDescendantsOfInit()`` where that came in time.
     func countDescendants() {
-        guard order.mayStartProcesses, let process = handlerProcess else { return }
+        guard inherited == nil, order.mayStartProcesses, let process = handlerProcess else { return }
         usageBeforeInherited = countedTime().0
         inherited = InheritedClock(of: process)
     }
@@ -165,9 +190,9 @@ final class RunningLaunch: @unchecked Sendable {
                 Int64(clamping: exit.userMicroseconds) + Int64(clamping: exit.systemMicroseconds))
             return (max(lastUsage, waited), true)
         }
-        guard let pid else { return (.zero, true) }
+        guard pid != nil else { return (.zero, true) }
         // The CPU time of processes that have ended is missing, so the greatest measurement counts.
-        lastUsage = max(lastUsage, ProcessUsage.cpuTime(of: ProcessUsage.processes(below: pid)))
+        if !isCrowded { lastUsage = max(lastUsage, ProcessUsage.cpuTime(of: processes)) }
         return (lastUsage, true)
     }
 
@@ -177,7 +202,7 @@ final class RunningLaunch: @unchecked Sendable {
     /// Assigns a group to the launch, with the counts of its earlier use.
     func enter(_ group: ControlGroup, counted count: GroupCount) {
         self.group = group
-        groupMemory = nil
+        survey = nil
         clock = count.clock
         usageBefore = count.usage
         memoryBefore = count.memory
@@ -185,27 +210,32 @@ final class RunningLaunch: @unchecked Sendable {
         setWeight(order.priority.cpuWeight)
     }
 
-    /// The numbers of all processes of the launch that can be found; use them only to read /proc.
-    var processes: [Int32] { group?.processes ?? pid.map(ProcessUsage.processes(below:)) ?? [] }
+    /// How many processes of a launch without a group are looked at on the event loop: our choice, a
+    /// millisecond of work.
+    private static let mostOnLoop = 64
 
-    /// The number of threads of all processes of the launch that can be found.
-    var threadCount: Int {
-        group?.threadCount
-            ?? processes.reduce(0) { $0 + SmallFile.directories(in: "/proc/\($1)/task").count }
+    /// The numbers of the processes of the launch that can be found; use them only to read /proc.
+    ///
+    /// Without a group, of a launch with very many processes some are missing.
+    var processes: [Int32] {
+        group?.processes ?? pid.map { ProcessUsage.processes(below: $0, most: Self.mostOnLoop) } ?? []
+    }
+
+    /// Stores what a survey found.
+    func took(_ finding: LaunchSurvey.Finding) {
+        lastUsage = max(lastUsage, finding.cpuTime ?? .zero)
+        peakResident = max(peakResident, finding.memory ?? 0)
+        isCrowded = finding.processes > Self.mostOnLoop
+    }
+
+    /// The number of threads of all processes of the launch that can be found; the count may stop when it is
+    /// above `limit`.
+    func threadCount(upTo limit: Int) -> Int {
+        group?.threadCount ?? pid.map { ProcessUsage.threadCount(below: $0, limit: limit) } ?? 0
     }
 
     /// The number of the process that runs the handler; use it only to read /proc.
     var handlerProcess: Int32? { handlerIsBelow ? processes.first { $0 != pid } : pid }
-
-    /// The resident memory of all processes of the launch that can be found, in bytes; updates the peak.
-    func residentBytes() -> Int64 {
-        if groupMemory == nil, let group {
-            groupMemory = try? GroupMemory(of: group, mayGrow: order.mayStartProcesses)
-        }
-        let resident = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: processes)
-        peakResident = max(peakResident, resident)
-        return resident
-    }
 
     /// Halves the CPU weight of the group, or restores it; does nothing without the cpu controller.
     func setHalved(_ isHalved: Bool) {

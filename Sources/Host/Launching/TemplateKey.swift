@@ -18,6 +18,8 @@ struct TemplateKey: Hashable, Sendable {
     let niceness: Int
     let isBatch: Bool
     let ioClass: LaunchPriority.IOClass
+    /// How much memory the template may use: the greatest limit of the bundle's tasks.
+    let memory: ByteCount
 
     init(_ order: LaunchOrder) {
         bundle = order.record.bundle
@@ -36,6 +38,8 @@ struct TemplateKey: Hashable, Sendable {
         niceness = order.priority.nice
         isBatch = order.priority.isBatch
         ioClass = order.priority.ioClass
+        memory = order.handler.manifest.tasks.map(\.limits.memory)
+            .reduce(order.declaration.limits.memory) { max($0, $1) }
     }
 }
 

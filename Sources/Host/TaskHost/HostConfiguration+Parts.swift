@@ -23,7 +23,7 @@ extension HostConfiguration {
         HandlerRegistry(
             manifestsDirectory: manifestsDirectory, pluginsDirectory: pluginsDirectory,
             libraryCacheDirectory: stateDirectory + "/libraries",
-            conditionsDirectory: conditionsDirectory, signatures: signatures)
+            conditionsDirectory: conditionsDirectory, stateDirectory: stateDirectory, signatures: signatures)
     }
 
     /// Creates the sensors of the machine's conditions; they measure nothing yet.

@@ -220,6 +220,7 @@ final class HostWorker: Sendable {
             let user = try prepareData(of: bundle)
             let (program, grants) = try handler.manifest.resolve(
                 payload: payload, for: identifier, dataDirectory: data)
+            try registry.hostFiles.check(grants.files, of: identifier)
             for path in grants.created {
                 guard let user else { try DirectoryTree.make(path); continue }
                 try DirectoryTree.make(path, owner: user, group: user)

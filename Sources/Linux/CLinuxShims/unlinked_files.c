@@ -10,13 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a file is the host's own copy of a library, which may be replaced while a task has it mapped. */
-static bool is_copy(const struct stat *status) {
-    return status->st_uid == geteuid() && (status->st_mode & 0222) == 0;
-}
-
 /* Adds a file, unless the table has it. Returns false if the table is full. */
-static bool add_file(const struct stat *status, struct lx_file_table *table) {
+static bool add_file(const struct stat *status, int64_t bytes, struct lx_file_table *table) {
     uint64_t hash = (status->st_ino ^ (uint64_t)status->st_dev << 32) * 0x9E3779B97F4A7C15;
     size_t at = (hash >> 32) & (table->room - 1);
     while (table->places[at].device != 0) {
@@ -27,13 +22,42 @@ static bool add_file(const struct stat *status, struct lx_file_table *table) {
     if (table->count >= table->room / 2)
         return false;
     table->count++;
-    table->places[at] = (struct lx_file){status->st_dev, status->st_ino, (int64_t)status->st_blocks * 512};
+    table->places[at] = (struct lx_file){status->st_dev, status->st_ino, bytes};
     return true;
+}
+
+void lx_ignore_file(struct lx_file file, struct lx_file_table *table) {
+    struct stat status = {.st_dev = file.device, .st_ino = file.inode};
+    add_file(&status, 0, table);
+}
+
+bool lx_identify(const char *path, struct lx_file *file) {
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return false;
+    *file = (struct lx_file){status.st_dev, status.st_ino, (int64_t)status.st_blocks * 512};
+    return true;
+}
+
+/* The number of descriptors that wait in a socket to be received. */
+static int64_t descriptors_in_flight(pid_t process, const char *socket) {
+    char path[64], line[128];
+    snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.20s", process, socket);
+    FILE *file = fopen(path, "re");
+    long long count = 0;
+    while (file != NULL && count == 0 && fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "scm_fds: %lld", &count) != 1)
+            count = 0;
+    if (file != NULL)
+        fclose(file);
+    return count;
 }
 
 /* Adds the unlinked files that the links in a directory of /proc lead to. Returns false if there are too
  * many. */
-static bool add_files(const char *path, bool are_mapped, struct lx_file_table *table) {
+static bool add_files(pid_t process, const char *name, bool are_open, struct lx_file_table *table) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/%s", process, name);
     DIR *directory = opendir(path);
     struct dirent *entry;
     struct stat status;
@@ -42,9 +66,12 @@ static bool add_files(const char *path, bool are_mapped, struct lx_file_table *t
         if (entry->d_name[0] == '.')
             continue;
         is_complete = table->links-- > 0;
-        if (is_complete && fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
-            S_ISREG(status.st_mode) && status.st_nlink == 0 && !(are_mapped && is_copy(&status)))
-            is_complete = add_file(&status, table);
+        if (!is_complete || fstatat(dirfd(directory), entry->d_name, &status, 0) != 0)
+            continue;
+        if (S_ISREG(status.st_mode) && status.st_nlink == 0)
+            is_complete = add_file(&status, (int64_t)status.st_blocks * 512, table);
+        else if (are_open && S_ISSOCK(status.st_mode))
+            table->in_flight += descriptors_in_flight(process, entry->d_name);
     }
     if (directory != NULL)
         closedir(directory);
@@ -52,12 +79,7 @@ static bool add_files(const char *path, bool are_mapped, struct lx_file_table *t
 }
 
 bool lx_add_unlinked_files(pid_t process, struct lx_file_table *table) {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/fd", process);
-    if (!add_files(path, false, table))
-        return false;
-    snprintf(path, sizeof(path), "/proc/%d/map_files", process);
-    return add_files(path, true, table);
+    return add_files(process, "fd", true, table) && add_files(process, "map_files", false, table);
 }
 
 uint64_t lx_device(const char *path) {

@@ -36,6 +36,11 @@ extension ControlGroup {
         try? SmallFile.write("\(count)", to: path + "/pids.max")
     }
 
+    /// Limits the memory of this group; without the memory controller, nothing happens.
+    public func limitMemory(to bytes: Int64) {
+        try? SmallFile.write("\(bytes)", to: path + "/memory.max")
+    }
+
     /// Lets only this user, and root, put processes into this group.
     ///
     /// The user must also be permitted to do so in the nearest group that contains this one and the one from

@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 
 /// The resources that processes use, read from /proc if no cgroup measures them.
@@ -38,43 +39,42 @@ public enum ProcessUsage {
         return line.dropFirst(name.count).split { $0 == " " || $0 == "\t" }.first.flatMap { Int64($0) }
     }
 
-    /// The descendants of a process, from its lists of children; cheaper than ``processes(below:)``, but
-    /// without processes whose ancestors have ended.
-    public static func descendants(of root: Int32) -> [Int32] {
-        var (found, next): ([Int32], [Int32]) = ([], [root])
-        // The limit is for a tree that grows faster than it is read.
-        while let pid = next.popLast(), found.count < 10_000 {
-            let text = (try? SmallFile.read("/proc/\(pid)/task/\(pid)/children")) ?? ""
-            let children = text.split(separator: " ").compactMap { Int32($0) }
-            found += children
-            next += children
-        }
-        return found
+    /// How many processes of one tree are looked at, unless a caller needs fewer: our choice, more than a
+    /// launch may have.
+    public static let most = 10_000
+
+    /// A process and its descendants, sorted by number.
+    ///
+    /// A daemon whose ancestors have all ended is found only in a PID namespace, because it then becomes a
+    /// child of the namespace's first process. To look at a process takes about 10 µs, so a caller that must
+    /// not block names a small limit.
+    ///
+    /// - Parameters:
+    ///   - root: The number of the process.
+    ///   - most: How many processes are returned at most.
+    /// - Returns: The numbers of the processes.
+    public static func processes(below root: Int32, most: Int = most) -> [Int32] {
+        tree(below: root, most: most).processes.sorted()
     }
 
-    /// A process, its descendants, and the other processes of its session.
-    ///
-    /// A daemon whose ancestors have all ended, and that has left the session, is found only in a PID
-    /// namespace, because it then becomes a child of the namespace's first process.
-    public static func processes(below root: Int32) -> [Int32] {
-        var parents: [Int32: Int32] = [:]
-        var found: Set<Int32> = [root]
-        for name in SmallFile.directories(in: "/proc") {
-            guard let pid = Int32(name), let fields = statistics(of: pid), fields.count > 3 else { continue }
-            parents[pid] = Int32(fields[1])
-            if Int32(fields[3]) == root { found.insert(pid) }
+    /// The descendants of a process.
+    public static func descendants(of root: Int32) -> [Int32] {
+        Array(tree(below: root, most: most).processes.dropFirst())
+    }
+
+    /// The number of threads of a process and its descendants; the count ends when it is above `limit`.
+    public static func threadCount(below root: Int32, limit: Int) -> Int {
+        tree(below: root, most: limit + 1, mostThreads: limit).threads
+    }
+
+    private static func tree(
+        below root: Int32, most: Int, mostThreads: Int = .max
+    ) -> (processes: [Int32], threads: Int) {
+        var threads = mostThreads
+        let processes = [Int32](unsafeUninitializedCapacity: most) { buffer, count in
+            count = lx_descendants(root, buffer.baseAddress, most, &threads)
         }
-        for pid in parents.keys {
-            var path: [Int32] = []
-            var ancestor = pid
-            // A process number that is reused during the search could create a cycle.
-            while !found.contains(ancestor), path.count < 64, let next = parents[ancestor] {
-                path.append(ancestor)
-                ancestor = next
-            }
-            if found.contains(ancestor) { found.formUnion(path) }
-        }
-        return found.sorted()
+        return (processes, threads)
     }
 
     /// The CPU time of processes, and of their children that were waited for.

@@ -23,13 +23,40 @@ public struct UnlinkedFiles: Sendable {
     /// Whether all files were counted; otherwise, there are more than any task needs.
     public let isComplete: Bool
 
+    /// How many descriptors were sent over local sockets and not received yet; 0 before Linux 5.11.
+    ///
+    /// The kernel does not tell their files.
+    public let descriptorsInFlight: Int
+
+    /// A file, whatever its name is.
+    public struct Identity: Hashable, Sendable {
+        fileprivate let device: UInt64
+        fileprivate let inode: UInt64
+
+        /// Identifies a file; `nil` if it does not exist.
+        public init?(of path: String) {
+            var file = lx_file()
+            guard lx_identify(path, &file) else { return nil }
+            (device, inode) = (file.device, file.inode)
+        }
+    }
+
     /// Looks at the files of processes; those that have ended have none.
-    public init(of processes: [Int32]) {
+    ///
+    /// - Parameters:
+    ///   - processes: The numbers of the processes.
+    ///   - others: Files that are not those of the processes, such as the libraries that a host has copied
+    ///     for them, and may have replaced.
+    public init(of processes: [Int32], without others: Set<Identity> = []) {
         var files = [lx_file](repeating: lx_file(), count: Self.places)
-        isComplete = files.withUnsafeMutableBufferPointer { places in
+        (isComplete, descriptorsInFlight) = files.withUnsafeMutableBufferPointer { places in
             var table = lx_file_table(
-                places: places.baseAddress, room: places.count, count: 0, links: Self.mostLinks)
-            return processes.allSatisfy { lx_add_unlinked_files($0, &table) }
+                places: places.baseAddress, room: places.count, count: 0, links: Self.mostLinks, in_flight: 0)
+            for file in others {
+                lx_ignore_file(lx_file(device: file.device, inode: file.inode, bytes: 0), &table)
+            }
+            let isComplete = processes.allSatisfy { lx_add_unlinked_files($0, &table) }
+            return (isComplete, Int(clamping: table.in_flight))
         }
         for file in files where file.device != 0 { bytes[file.device, default: 0] += file.bytes }
     }

@@ -48,6 +48,9 @@ public enum LaunchEvent: Sendable, Equatable {
     case unkillable(LaunchID)
     /// The launch is over and all its processes are gone; exactly once per launch.
     case ended(EndedLaunch)
+    /// The template of a bundle ended, or was ended, while no launch waited for it; the next launch starts
+    /// another.
+    case templateEnded(BundleIdentifier, message: String)
     /// The launcher died and is being replaced; every running launch ends as `lost`.
     case launcherDied(message: String)
     /// The host could not replace the launcher, so nothing starts.

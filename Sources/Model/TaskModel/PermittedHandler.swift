@@ -8,6 +8,16 @@ public struct PermittedHandler: Equatable, Sendable {
     public var libraryPath: String?
     /// The SHA-256 of the library and its siblings, in hexadecimal; `nil` if there is no library.
     public var libraryHash: String?
+    /// The grants of the manifest that open directories of the host itself.
+    public var hostGrants: [HostGrant] = []
+
+    /// Why the host launches nothing of this manifest, and what to do; `nil` if it does.
+    public func refusal(
+        by isolation: IsolationReport, isRequired: Bool
+    ) -> (finding: String, remedy: String)? {
+        hostGrants.first(where: \.isWrite)?.refusal
+            ?? manifest.sandbox.refusal(by: isolation, isRequired: isRequired)
+    }
 
     /// Whether the host can start a process for the task; otherwise, only a client that registered for it can
     /// run it.

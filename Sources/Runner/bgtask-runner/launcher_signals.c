@@ -53,8 +53,7 @@ static pid_t process_of(pid_t thread, int descriptor) {
     return read_line(path, "Pid:", value, sizeof(value)) ? (pid_t)atoi(value) : -1;
 }
 
-/* Whether a signal of a task that may start processes leads out of its launch. The kernel refuses it then.
- * Processes of another PID namespace do not exist for the task, so nothing refuses them. */
+/* Whether a signal of a task that may start processes leads out of its launch. The kernel refuses it then. */
 static bool leads_outside(struct launcher *launcher, const struct launch *launch, pid_t own, pid_t target) {
     if (target == own)
         return false;
@@ -108,13 +107,16 @@ bool signals_answer(struct launcher *launcher, struct observer *observer, struct
     }
     if (observer->sandbox.subprocesses) {
         pid_t target = (pid_t)arguments[0];
+        // In a PID namespace, only its init exists beside the processes of the launch.
+        bool is_init = is_below && target == 1;
         if (call != NULL && call->number == SYS_pidfd_send_signal) {
             launcher->lookups++;
             target = process_of((pid_t)report->pid, (int)arguments[0]);
+            is_init = is_below && launch != NULL && target == launch->pid;
         }
         answer->code = 0;
-        is_refused = !is_below && (observer->sandbox.layers & LAYER_LANDLOCK_SCOPES) != 0 &&
-                     leads_outside(launcher, launch, own, target);
+        is_refused = (observer->sandbox.layers & LAYER_LANDLOCK_SCOPES) != 0 &&
+                     (is_below ? is_init : leads_outside(launcher, launch, own, target));
     } else {
         bool names_process = call == NULL || call->process >= 0;
         is_refused = !names_process || own <= 0 || (pid_t)arguments[0] != own;

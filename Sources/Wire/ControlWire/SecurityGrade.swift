@@ -24,9 +24,14 @@ public struct SecurityGrade: Equatable, Sendable {
         public var isolation: IsolationReport
         /// The user of the tasks.
         public var user: User
+        /// The grants that open directories of the host.
+        public var hostGrants: [HostGrant]
 
-        public init(sandbox: SandboxDeclaration, isolation: IsolationReport, user: User) {
+        public init(
+            sandbox: SandboxDeclaration, isolation: IsolationReport, user: User, hostGrants: [HostGrant] = []
+        ) {
             (self.sandbox, self.isolation, self.user) = (sandbox, isolation, user)
+            self.hostGrants = hostGrants
         }
     }
 
@@ -79,7 +84,7 @@ public struct SecurityGrade: Equatable, Sendable {
 
     /// Grades a bundle.
     public init(_ facts: Facts) {
-        let items = Self.grants(of: facts.sandbox) + Self.layers(of: facts)
+        let items = Self.grants(of: facts) + Self.layers(of: facts)
         self.items = items
         tenths = min(100, items.reduce(0) { $0 + $1.tenths })
         missing = facts.isolation.missing(for: facts.sandbox)
@@ -87,9 +92,15 @@ public struct SecurityGrade: Equatable, Sendable {
 
     // MARK: Grants
 
-    private static func grants(of sandbox: SandboxDeclaration) -> [Item] {
+    private static func grants(of facts: Facts) -> [Item] {
+        let sandbox = facts.sandbox
         var items = [network(sandbox.network)]
-        items += files(sandbox.read, isWrite: false) + files(sandbox.write.map(\.path), isWrite: true)
+        items += facts.hostGrants.map(item)
+        let opened = Set(facts.hostGrants.map { "\($0.isWrite) \($0.path)" })
+        for (paths, isWrite) in [(sandbox.read, false), (sandbox.write.map(\.path), true)] {
+            let others = paths.filter { !opened.contains("\(isWrite) \($0)") }
+            if paths.isEmpty || !others.isEmpty { items += files(others, isWrite: isWrite) }
+        }
         items.append(
             sandbox.subprocesses
                 ? Item(
@@ -117,6 +128,15 @@ public struct SecurityGrade: Equatable, Sendable {
                     remedy: "Grant no variable that contains a secret"))
         }
         return items
+    }
+
+    private static func item(_ grant: HostGrant) -> Item {
+        Item(
+            name: "\(grant.isWrite ? "write" : "read") \(grant.path)", tenths: grant.isWrite ? 40 : 14,
+            finding: grant.isWrite
+                ? "Tasks could change \(grant.opens), and so control the host, which refuses their launches"
+                : "Tasks may read \(grant.opens)",
+            remedy: "Grant only directories that are not the host's")
     }
 
     private static func network(_ grant: NetworkGrant?) -> Item {

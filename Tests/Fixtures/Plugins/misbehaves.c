@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -321,6 +323,40 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         unlink("eaten");
         for (int i = 0; i < 4; i++)
             write_all(file, block, sizeof block);
+        hang();
+    } else if (strcmp(what, "eats-readonly") == 0) {
+        // A file that only its mapping keeps, and that nobody may write to, as the host's copies.
+        host->set_expiration_handler(task, expire_false, NULL);
+        enum { LENGTH = 4 << 20 };
+        int file = open("eaten", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (ftruncate(file, LENGTH) != 0)
+            _exit(3);
+        char *bytes = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (bytes == MAP_FAILED)
+            _exit(3);
+        memset(bytes, 1, LENGTH);
+        msync(bytes, LENGTH, MS_SYNC);
+        fchmod(file, 0400);
+        unlink("eaten");
+        close(file);
+        hang();
+    } else if (strcmp(what, "eats-in-flight") == 0) {
+        host->set_expiration_handler(task, expire_false, NULL);
+        int ends[2], file = open("eaten", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        static char large[4 << 20], byte, control[CMSG_SPACE(sizeof(int))];
+        write_all(file, large, sizeof large);
+        unlink("eaten");
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+            _exit(3);
+        struct iovec part = {&byte, 1};
+        struct msghdr message = {
+            .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        *header = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+        memcpy(CMSG_DATA(header), &file, sizeof file);
+        if (sendmsg(ends[0], &message, 0) != 1)
+            _exit(3);
+        close(file);
         hang();
     } else if (strcmp(what, "eats-storage") == 0) {
         host->set_expiration_handler(task, expire_false, NULL);

@@ -75,7 +75,7 @@ struct LintCommand: ParsableCommand {
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
                 signatures: CallDefaults.signatures, calls: CallDefaults.search(plugins),
                 machine: plugins == nil ? nil : KernelSandbox.layers,
-                now: Surroundings.current.now(), looksUpGrants: true)
+                now: Surroundings.current.now(), hostFiles: CallDefaults.hostFiles, looksUpGrants: true)
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {

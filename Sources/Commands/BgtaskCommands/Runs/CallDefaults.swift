@@ -17,6 +17,14 @@ enum CallDefaults {
     /// The plugins directory of a host that would start now.
     static var hostPlugins: String { hostSettings?.paths.plugins ?? HostPaths.standard.plugins }
 
+    /// The directories of a host that would start now.
+    static var hostFiles: HostFiles {
+        let paths = hostSettings?.paths ?? .standard
+        return HostFiles(
+            manifests: [paths.manifests], plugins: paths.plugins,
+            conditions: paths.conditions.isEmpty ? nil : paths.conditions, state: paths.state)
+    }
+
     /// The signatures that a host that would start now requires.
     static var signatures: SignatureRule { SignatureRule(keys: hostSettings?.trustedKeys ?? []) }
 

@@ -81,7 +81,12 @@ struct lx_file_table {
     size_t room;            /**< The number of places, a power of two; at most half of them are used. */
     size_t count;           /**< The number of files. */
     int64_t links;          /**< How many more open files and mappings may be looked at. */
+    int64_t in_flight;      /**< The descriptors that were sent over sockets and not received yet. */
 };
+/** Finds out the device, the inode and the size of a file. Returns false if it does not exist. */
+bool lx_identify(const char *path, struct lx_file *file);
+/** Adds a file that counts as empty in all processes; does nothing if the table is full. */
+void lx_ignore_file(struct lx_file file, struct lx_file_table *table);
 /** Adds the regular files without a name that a process has open or, as far as the caller may see it, mapped;
  * none for a process that has ended. Returns false if there are too many files or links for the table. */
 bool lx_add_unlinked_files(pid_t process, struct lx_file_table *table);
@@ -91,6 +96,17 @@ uint64_t lx_device(const char *path);
 
 /** The device of memory files, shared mappings and segments of System V; 0 if it is not known. */
 uint64_t lx_shared_memory_device(void);
+
+/** Finds a process and its descendants, from the kernel's lists of children.
+ *
+ * A process whose parent ends meanwhile can be missing. So can be one whose parent has thousands of threads:
+ * at most four lists are read for each process that may be found.
+ * @param root The number of the process.
+ * @param found Where the numbers are written, first that of the process.
+ * @param most How many are written at most.
+ * @param threads Before: with how many threads the search ends. Afterwards: the number of the threads found.
+ * @return How many numbers were written. */
+size_t lx_descendants(pid_t root, pid_t *found, size_t most, size_t *threads);
 
 /** The number of all threads of the machine, modulo 65,536; 0 if it is not known. */
 uint16_t lx_thread_count(void);

@@ -1,0 +1,112 @@
+import LinuxSystem
+public import TaskModel
+
+/// The files that decide what a host runs, and what it believes: a task that may write there can take over
+/// the host at its next start.
+public struct HostFiles: Equatable, Sendable {
+    /// One directory of the host.
+    private struct Place: Equatable, Sendable {
+        /// What the directory contains, such as `the host's manifests`.
+        let name: String
+        let path: String
+        /// A directory inside that is not the host's own.
+        let exception: String?
+        /// Whether a task that may read there learns something.
+        let isSecret: Bool
+    }
+
+    private var places: [Place] = []
+
+    /// Makes a list of directories; those that are `nil` are not protected.
+    ///
+    /// - Parameters:
+    ///   - manifests: The directories of manifests.
+    ///   - plugins: The directory of plugins.
+    ///   - conditions: The directory of custom conditions.
+    ///   - state: The host's state directory. The data of bundles in it is not protected: a manifest can
+    ///     share that of another bundle.
+    public init(
+        manifests: [String] = [], plugins: String? = nil, conditions: String? = nil, state: String? = nil
+    ) {
+        for path in manifests { add("the host's manifests", path) }
+        if let plugins { add("the host's plugins", plugins, isSecret: false) }
+        if let conditions { add("the host's conditions", conditions) }
+        if let state { add("the host's state", state, except: "data") }
+    }
+
+    private mutating func add(
+        _ name: String, _ path: String, except inner: String? = nil, isSecret: Bool = true
+    ) {
+        guard let real = (try? PathWalk(path))?.realPath else { return }
+        places.append(
+            Place(name: name, path: real, exception: inner.map { "\(real)/\($0)" }, isSecret: isSecret))
+    }
+
+    /// The directories of both lists.
+    public func adding(_ others: HostFiles) -> HostFiles {
+        var both = self
+        both.places += others.places.filter { !places.contains($0) }
+        return both
+    }
+
+    /// Which directory of the host a grant opens, such as `the host's manifests, /etc/bgtask/manifests`.
+    ///
+    /// - Parameters:
+    ///   - path: An absolute path without links.
+    ///   - isWrite: Whether the grant permits to write.
+    /// - Returns: The first directory that contains the path, or that the path contains; `nil` if there is
+    ///   none.
+    public func opened(by path: String, isWrite: Bool) -> String? {
+        places.first { place in
+            guard isWrite || place.isSecret else { return false }
+            if let exception = place.exception, Self.contains(exception, path) { return false }
+            return Self.contains(place.path, path) || Self.contains(path, place.path)
+        }.map { "\($0.name), \($0.path)" }
+    }
+
+    private static func contains(_ outer: String, _ inner: String) -> Bool {
+        outer == "/" || inner == outer || inner.hasPrefix(outer.hasSuffix("/") ? outer : outer + "/")
+    }
+
+    /// The grants of a manifest that open directories of the host; those with values of the payload are
+    /// examined at the launch.
+    ///
+    /// A grant that begins with `~` is examined in the home directory of this user.
+    func grants(of sandbox: SandboxDeclaration) -> [HostGrant] {
+        let paths = sandbox.write.map { ($0.path, true) } + sandbox.read.map { ($0, false) }
+        return paths.compactMap { path, isWrite in
+            guard let full = GrantedFiles.examined(path), let real = (try? PathWalk(full))?.realPath,
+                let what = opened(by: real, isWrite: isWrite)
+            else { return nil }
+            return HostGrant(path: path, isWrite: isWrite, opens: what)
+        }
+    }
+
+    /// The problem that a manifest with this grant has.
+    static func problem(of grant: HostGrant, _ file: String) -> ManifestProblem {
+        guard grant.isWrite else {
+            return ManifestProblem(
+                severity: .warning, file: file,
+                finding: "with the read grant '\(grant.path)', tasks may read \(grant.opens)",
+                remedy: "Grant only the directories that the tasks need")
+        }
+        let refusal = grant.refusal
+        return ManifestProblem(file: file, finding: refusal.finding, remedy: refusal.remedy)
+    }
+
+    /// Refuses a launch whose grants open directories of the host for writing.
+    ///
+    /// - Parameters:
+    ///   - grants: The grants with the values of the payload, without links.
+    ///   - identifier: The task.
+    /// - Throws: ``SubmissionError`` that names the first such grant.
+    public func check(_ grants: FileGrants, of identifier: TaskIdentifier) throws(SubmissionError) {
+        for path in grants.write {
+            guard let what = opened(by: path, isWrite: true) else { continue }
+            let refusal = HostGrant(path: path, isWrite: true, opens: what).refusal
+            throw SubmissionError(
+                code: .notPermitted, subject: "\(identifier)", finding: refusal.finding,
+                remedy: refusal.remedy)
+        }
+    }
+}

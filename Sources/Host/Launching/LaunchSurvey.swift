@@ -1,0 +1,66 @@
+import LinuxSystem
+
+/// Measures the processes of a launch where the kernel does not.
+///
+/// To look at thousands of processes takes so long that the host's other work would wait, so this happens on
+/// a thread of its own. Only that thread uses the stored properties that change.
+final class LaunchSurvey: @unchecked Sendable {
+    // Unchecked: only the queue of surveys calls `look`.
+    /// What is measured.
+    struct Aims: Sendable {
+        /// Whether no controller counts the memory.
+        var measuresMemory = false
+        /// Whether a process could move itself to another cgroup.
+        var looksForStrays = false
+        /// How many processes and threads the launch may have; `nil` if the kernel limits them.
+        var mostThreads: Int?
+    }
+
+    /// What was found.
+    struct Finding: Sendable {
+        /// The resident memory; `nil` if it was not measured.
+        var memory: Int64?
+        /// The CPU time of the processes that exist, of a launch without a group.
+        var cpuTime: Duration?
+        /// The number of these processes.
+        var processes = 0
+        /// A process that has left the group of the launch.
+        var stray: Int32?
+        /// The number of processes and threads; 0 if they were not counted.
+        var threads = 0
+    }
+
+    private let group: ControlGroup?
+    private let process: Int32
+    /// Whether the launch can have processes besides that of its task.
+    private let mayGrow: Bool
+    /// Reads the memory of the group; created at the first measurement.
+    private var groupMemory: GroupMemory?
+
+    init(group: ControlGroup?, process: Int32, mayGrow: Bool) {
+        (self.group, self.process, self.mayGrow) = (group, process, mayGrow)
+    }
+
+    /// Measures now; blocks for up to a second if there are very many processes.
+    func look(_ aims: Aims) -> Finding {
+        var finding = Finding()
+        if aims.looksForStrays, let group {
+            finding.stray = ProcessUsage.descendants(of: process).first { !group.mayContain($0) }
+        }
+        if let most = aims.mostThreads {
+            finding.threads =
+                group?.threadCount ?? ProcessUsage.threadCount(below: process, limit: most)
+        }
+        guard let group else {
+            let processes = ProcessUsage.processes(below: process)
+            if aims.measuresMemory { finding.memory = ProcessUsage.residentBytes(of: processes) }
+            finding.cpuTime = ProcessUsage.cpuTime(of: processes)
+            finding.processes = processes.count
+            return finding
+        }
+        guard aims.measuresMemory else { return finding }
+        if groupMemory == nil { groupMemory = try? GroupMemory(of: group, mayGrow: mayGrow) }
+        finding.memory = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: group.processes)
+        return finding
+    }
+}

@@ -1,0 +1,21 @@
+/// A grant of a manifest that opens a directory of the host itself.
+public struct HostGrant: Equatable, Sendable {
+    /// The path of the grant, as the manifest has it.
+    public let path: String
+    /// Whether it is a write grant, with which the host launches nothing.
+    public let isWrite: Bool
+    /// What it opens, such as `the host's manifests, /etc/bgtask/manifests`.
+    public let opens: String
+
+    public init(path: String, isWrite: Bool, opens: String) {
+        (self.path, self.isWrite, self.opens) = (path, isWrite, opens)
+    }
+
+    /// Why the host refuses launches with this write grant, and what to do.
+    public var refusal: (finding: String, remedy: String) {
+        (
+            "with the write grant '\(path)', tasks could change \(opens), and so control the host",
+            "Grant a directory that is not the host's"
+        )
+    }
+}
