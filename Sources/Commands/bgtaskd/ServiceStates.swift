@@ -10,8 +10,8 @@ import TaskModel
 final class ServiceStates: Sendable {
     /// How often a stopping host asks for more time: 10 s.
     ///
-    /// Each time, it asks for three times as much. Our choice; a manager waits 90 s by default (`DefaultTimeoutStopSec=`), and would then kill launches
-    /// that may still run until their deadline.
+    /// Each time, it asks for three times as much. Our choice; a manager waits 90 s by default
+    /// (`DefaultTimeoutStopSec=`), and would then kill launches that may still run until their deadline.
     private static let extensionInterval: Duration = .seconds(10)
 
     private let host: TaskHost

@@ -42,8 +42,6 @@ public enum FileDelivery {
         let directory = parent.isEmpty ? "/" : parent
         guard canPut(at: place) else { throw SystemCallError(call: "rename", subject: place, code: EEXIST) }
         let file = try openOwned(source)
-        // Most often nothing is there, and then no other name is needed: the bytes are all here.
-        if link(file, in: AT_FDCWD, as: place) { return directory }
         let opened = file.rawValue
         var status = stat()
         try retryingOnInterrupt("fstat", source) { fstat(opened, &status) }
@@ -52,6 +50,8 @@ public enum FileDelivery {
         let temporary = "\(directory)/.bgtask-\(mark)-\(status.st_ino)"
         // A file with this name was left by a host that died.
         _ = unlink(temporary)
+        // Most often nothing is in the place, and then no other name is needed: the bytes are all here.
+        if link(file, in: AT_FDCWD, as: place) { return directory }
         do throws(SystemCallError) {
             if !link(file, in: AT_FDCWD, as: temporary) {
                 if !mayCopy { return nil }
