@@ -12,7 +12,7 @@ import Testing
         host.environment["WATCHDOG_USEC"] = "1000000"
         try host.start()
         let ready = try manager.next { $0.contains("READY=1") }
-        #expect(ready.contains("STATUS=0 handlers, 0 pending requests, 0 running launches"), "\(ready)")
+        #expect(ready.contains("STATUS=handlers: 0, pending requests: 0, running launches: 0"), "\(ready)")
         for _ in 0..<2 { _ = try manager.next { $0.contains("WATCHDOG=1") } }
         #expect(host.stop() == 0)
         _ = try manager.next { $0.contains("STOPPING=1") }

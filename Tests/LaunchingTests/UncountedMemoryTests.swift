@@ -68,6 +68,34 @@ import Testing
         await harness.end()
     }
 
+    /// Files and memory of such a process are not in its own directory of /proc.
+    @Test(
+        .enabled(if: !hasMemoryController, "the kernel counts the memory of launches"),
+        arguments: [GroupKill.cgroup, .pidNamespace])
+    func `memory of a process whose first thread has ended counts`(groupKill: GroupKill) async throws {
+        let harness = try await LaunchHarness(groupKill: groupKill)
+        var limits = try harness.order("takes").declaration.limits
+        limits.memory = .mebibytes(100)
+        var order = try order("takes", harness, limits, library: "leaderless")
+        order.handler.manifest.sandbox.subprocesses = true
+        let sight = try await harness.run(order)
+        #expect(sight.end?.reason == .memoryLimit, "\(String(describing: sight.end))")
+        await harness.end()
+    }
+
+    /// The kernel's kill of a group signals only first threads.
+    @Test func `a process whose first thread has ended does not outlive its launch`() async throws {
+        let harness = try await LaunchHarness(groupKill: .cgroup)
+        var order = try order("stays", harness, library: "leaderless")
+        order.handler.manifest.sandbox.subprocesses = true
+        let sight = try await harness.run(order)
+        let process = try #require(sight.end?.message.flatMap { Int32($0) })
+        try await harness.wait(for: "the end of process \(process)") {
+            !FileManager.default.fileExists(atPath: "/proc/\(process)")
+        }
+        await harness.end()
+    }
+
     /// Whether the tests' own cgroup can give the memory controller to launches.
     private static let hasMemoryController: Bool = {
         guard case .success(let own) = ControlGroup.own() else { return false }
@@ -81,12 +109,12 @@ import Testing
     }
 
     private func order(
-        _ label: String, _ harness: LaunchHarness, _ limits: LaunchLimits? = nil
+        _ label: String, _ harness: LaunchHarness, _ limits: LaunchLimits? = nil, library: String = "hoards"
     ) throws -> LaunchOrder {
         var order = try harness.order(label, limits: limits)
         order.handler.libraryPath = try PluginCompiler.compile(
-            "hoards", into: harness.folder.appending(path: "library"))
-        order.handler.libraryHash = "hoards"
+            library, into: harness.folder.appending(path: "library"))
+        order.handler.libraryHash = library
         return order
     }
 }

@@ -102,7 +102,7 @@ extension DaemonCommand {
             var count = 0
             for await signal in signals.signals {
                 if signal == SignalWatch.hangUp, hangUpReloads {
-                    await states.reload()
+                    states.reload()
                     continue
                 }
                 count += 1

@@ -6,7 +6,7 @@ import TaskModel
 
 /// Tells the service manager, if there is one, when the host is ready, alive, reloads and stops.
 ///
-/// All functions can be called from any thread.
+/// All functions can be called from any thread, and none waits for the host.
 final class ServiceStates: Sendable {
     /// How often a stopping host asks for more time: 10 s.
     ///
@@ -14,10 +14,16 @@ final class ServiceStates: Sendable {
     /// (`DefaultTimeoutStopSec=`), and would then kill launches that may still run until their deadline.
     private static let extensionInterval: Duration = .seconds(10)
 
+    private struct State {
+        var work: [Task<Void, any Error>] = []
+        var isReloading = false
+        var isStopping = false
+    }
+
     private let host: TaskHost
     private let logger: Logger
     private let manager: ServiceManager?
-    private let work = Mutex<[Task<Void, any Error>]>([])
+    private let state = Mutex(State())
 
     /// Finds the manager of this process.
     init(of host: TaskHost, _ logger: Logger) {
@@ -29,27 +35,39 @@ final class ServiceStates: Sendable {
     func beginServing() {
         guard let manager else { return }
         begin { [self] in
-            manager.tell(.ready, await status())
+            let counts = await counts()
+            tellUnlessStopping(.ready, counts)
             guard let watchdog = manager.watchdog else { return }
             while true {
                 // The manager recommends half of its time (sd_watchdog_enabled(3)).
                 try await Task.sleep(for: watchdog / 2)
                 // A host that hangs does not count its launches, and then is not alive.
-                manager.tell(await status(), .alive)
+                tellUnlessStopping(await self.counts())
+                manager.tell(.alive)
             }
         }
     }
 
-    /// Makes the host read its files again; returns afterwards.
-    func reload() async {
-        manager?.tell(.reloading(since: ServiceManager.monotonicTime))
+    /// Makes the host read its files again, in the background; does nothing while it reloads or stops.
+    func reload() {
+        let begins = state.withLock { state in
+            defer { state.isReloading = true }
+            return !state.isReloading && !state.isStopping
+        }
+        guard begins else { return }
         logger.notice("reads the configuration and all manifests again: SIGHUP")
-        await host.reload()
-        manager?.tell(.ready, await status())
+        begin { [self] in
+            tellUnlessStopping(.reloading(since: SystemClocks().now().monotonic))
+            await host.reload()
+            let counts = await counts()
+            state.withLock { $0.isReloading = false }
+            tellUnlessStopping(.ready, counts)
+        }
     }
 
     /// Says that the host stops, and asks for time while its launches end.
     func beginStopping() {
+        state.withLock { $0.isStopping = true }
         guard let manager else { return }
         manager.tell(.stopping, .status("Stopping: launches end by their deadlines"))
         begin {
@@ -62,18 +80,24 @@ final class ServiceStates: Sendable {
 
     /// Ends all of this, before the host's process ends.
     func end() {
-        for task in work.withLock({ $0 }) { task.cancel() }
+        for task in state.withLock({ $0.work }) { task.cancel() }
     }
 
     private func begin(_ operation: @escaping @Sendable () async throws -> Void) {
         let task = Task { try await operation() }
-        work.withLock { $0.append(task) }
+        state.withLock { $0.work.append(task) }
     }
 
-    private func status() async -> ServiceManager.Notice {
+    private func tellUnlessStopping(_ notices: ServiceManager.Notice...) {
+        // Under the lock, so that no notice follows that of the stop.
+        state.withLock { if !$0.isStopping { manager?.tell(notices) } }
+    }
+
+    /// The host in numbers, as soon as it answers.
+    private func counts() async -> ServiceManager.Notice {
         let counts = await host.counts()
         return .status(
-            "\(counts.handlers) handlers, \(counts.pending) pending requests, \(counts.running) running launches"
+            "handlers: \(counts.handlers), pending requests: \(counts.pending), running launches: \(counts.running)"
         )
     }
 }

@@ -77,7 +77,7 @@ extension Scheduler {
         let subject = situation.subject(request, pending.look(request.id)?.needs, isTelling: false)
         var (summary, vetoes) = summary(of: subject, at: now)
         summary.headline =
-            foresight.isCrowded
+            foresight.isBrief(for: subject)
             ? foresight.headline(of: subject, heldBy: vetoes) : foresight.headline(of: request)
         return summary
     }

@@ -79,6 +79,7 @@ static bool add_files(pid_t process, const char *name, bool are_open, struct lx_
 }
 
 bool lx_add_unlinked_files(pid_t process, struct lx_file_table *table) {
+    process = lx_living_thread(process);
     return add_files(process, "fd", true, table) && add_files(process, "map_files", false, table);
 }
 

@@ -95,6 +95,19 @@ public struct ControlGroup: Sendable, Hashable {
     /// - Throws: The write to `cgroup.kill` that failed; kernels before 5.14 do not have this file.
     public func kill() throws(SystemCallError) {
         try SmallFile.write("1", to: path + "/cgroup.kill")
+        killListed()
+    }
+
+    /// Kills each listed process by itself.
+    ///
+    /// The kernel's own kill signals only first threads, and so misses a process whose first thread has ended
+    /// while others go on.
+    private func killListed() {
+        for group in children() { group.killListed() }
+        guard let list = try? SmallFile.read(path + "/cgroup.procs") else { return }
+        for process in list.split(separator: "\n").compactMap({ Int32($0) }) where process > 1 {
+            _ = Glibc.kill(process, SIGKILL)
+        }
     }
 
     /// Removes the group, which must be empty and have no groups inside.

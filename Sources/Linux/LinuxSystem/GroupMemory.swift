@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 
 /// The resident memory of a group's processes, read through descriptors that stay open.
@@ -72,6 +73,8 @@ public final class GroupMemory {
             if count > 0 {
                 let (own, shared) = Self.residentPages(buffer[..<count])
                 pages += own + sharedMemory(ofMember: index, shared) / page
+                // The first thread has ended, and shows nothing any more: the next call asks another one.
+                if own + shared == 0 { members[index].statm = nil }
             } else {
                 // The process has ended. Another process may get its number, so the next call reads the list
                 // again.
@@ -94,7 +97,7 @@ public final class GroupMemory {
 
     private func openFile(of process: Int32) -> KeptFile? {
         openCount += 1
-        return KeptFile("/proc/\(process)/statm")
+        return KeptFile("/proc/\(lx_living_thread(process))/statm")
     }
 
     /// Updates ``members`` from the kernel's list of processes.

@@ -9,7 +9,9 @@ public enum ProcessUsage {
     /// count, except for shared memory.
     public static func residentBytes(of processes: [Int32]) -> Int64 {
         let page = Int64(sysconf(CInt(_SC_PAGESIZE)))
-        return processes.reduce(0) { sum, pid in
+        return processes.reduce(0) { sum, process in
+            // After its first thread has ended, a process shows its memory only by another one.
+            let pid = lx_living_thread(process)
             guard let text = try? SmallFile.read("/proc/\(pid)/statm") else { return sum }
             let fields = text.split(separator: " ")
             guard fields.count > 2, let resident = Int64(fields[1]), let shared = Int64(fields[2]) else {
@@ -25,7 +27,8 @@ public enum ProcessUsage {
     ///
     /// Each process counts its part of a page that several processes use, where this process may read that,
     /// and else the whole page. 0 for a process that has ended.
-    static func sharedMemoryBytes(of pid: Int32) -> Int64 {
+    static func sharedMemoryBytes(of process: Int32) -> Int64 {
+        let pid = lx_living_thread(process)
         let mapped = kibibytes("RssShmem:", in: "/proc/\(pid)/status") ?? 0
         // The kernel walks through all pages of the process to find its part.
         guard mapped > 1024 else { return mapped << 10 }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The service manager that started this process, such as systemd, if it wants to know the service's state.
 ///
 /// This speaks the protocol of sd_notify(3): each message is a datagram with lines of the form `NAME=value`,
@@ -14,7 +12,7 @@ public struct ServiceManager: Sendable {
         case reloading(since: Duration)
         /// The service ends.
         case stopping
-        /// A sentence about the service, which `systemctl status` shows.
+        /// A sentence about the service without line breaks, which `systemctl status` shows.
         case status(String)
         /// The service is alive; the manager restarts a service that does not say so in time.
         case alive
@@ -27,12 +25,7 @@ public struct ServiceManager: Sendable {
             case .ready: ["READY=1"]
             case .reloading(let time): ["RELOADING=1", "MONOTONIC_USEC=\(time.inMicroseconds)"]
             case .stopping: ["STOPPING=1"]
-            // A line break would end the assignment.
-            case .status(let text):
-                [
-                    "STATUS="
-                        + String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\n" ? " " : $0 }))
-                ]
+            case .status(let text): ["STATUS=\(text)"]
             case .alive: ["WATCHDOG=1"]
             case .extendTimeout(let time): ["EXTEND_TIMEOUT_USEC=\(time.inMicroseconds)"]
             }
@@ -69,15 +62,11 @@ public struct ServiceManager: Sendable {
     }
 
     /// Sends notices in one message; they are lost if the manager does not read.
-    public func tell(_ notices: Notice...) {
-        socket.send(notices.flatMap(\.lines).joined(separator: "\n"))
-    }
+    public func tell(_ notices: Notice...) { tell(notices) }
 
-    /// The time of the monotonic clock, which a ``Notice/reloading(since:)`` needs.
-    public static var monotonicTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    /// Sends notices in one message; they are lost if the manager does not read.
+    public func tell(_ notices: [Notice]) {
+        socket.send(notices.flatMap(\.lines).joined(separator: "\n"))
     }
 }
 

@@ -17,14 +17,19 @@ public final class StandardErrorLines: Sendable {
     private let state = Mutex(State())
     private let writer = DispatchQueue(label: "bgtask.log")
     private let write: @Sendable (String) -> Void
-
-    /// The writer for the standard error of this process.
-    public static let shared = StandardErrorLines(write: ProcessFacts.writeToStandardError)
+    private let aboutLost: @Sendable (Int) -> String
 
     /// Creates a writer.
     ///
-    /// - Parameter write: Writes a text; may block.
-    public init(write: @escaping @Sendable (String) -> Void) { self.write = write }
+    /// - Parameters:
+    ///   - write: Writes a text; may block.
+    ///   - aboutLost: Makes the text that says how many were dropped, in the form of all others.
+    public init(
+        write: @escaping @Sendable (String) -> Void = ProcessFacts.writeToStandardError,
+        aboutLost: @escaping @Sendable (Int) -> String
+    ) {
+        (self.write, self.aboutLost) = (write, aboutLost)
+    }
 
     /// Writes a text that ends with a line break, after all earlier ones; callable from any thread, never
     /// blocks.
@@ -40,7 +45,7 @@ public final class StandardErrorLines: Sendable {
         }
         guard let leftOut else { return }
         writer.async { [self] in
-            if leftOut > 0 { write("... \(leftOut) lines left out: nothing read standard error\n") }
+            if leftOut > 0 { write(aboutLost(leftOut)) }
             write(text)
             state.withLock { $0.waiting -= 1 }
         }

@@ -291,7 +291,9 @@ bool launches_own(const struct launcher *launcher, pid_t pid);
 
 /** Writes to a file of the group. On failure, returns false and sets errno. */
 bool group_write(const struct launch *launch, const char *name, const char *text);
-/** Kills all processes in the group with this path. */
+/** Kills all processes in the group of a launch, also those whose first thread has ended. */
+void group_kill_processes(const struct launch *launch);
+/** Kills all processes in the group with this path, also those whose first thread has ended. */
 void group_kill(const char *path);
 bool group_is_empty(const struct launch *launch);
 /** Returns the number of processes in the group, but not more than a list of 64 KiB has. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,16 +29,41 @@ bool group_write(const struct launch *launch, const char *name, const char *text
     return done;
 }
 
-void group_kill(const char *path) {
-    char file_path[4096];
-    snprintf(file_path, sizeof(file_path), "%s/cgroup.kill", path);
-    int file = open(file_path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
+/* Kills each process in the list of a group by itself. The kernel's own kill signals only first threads, and
+ * so misses a process whose first thread has ended while others go on. */
+static void kill_listed(int directory) {
+    int file = openat(directory, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+    FILE *list = file < 0 ? NULL : fdopen(file, "r");
+    if (file >= 0 && list == NULL)
+        close(file);
+    int pid;
+    while (list != NULL && fscanf(list, "%d", &pid) == 1)
+        if (pid > 1)
+            kill(pid, SIGKILL);
+    if (list != NULL)
+        fclose(list);
+}
+
+void group_kill_processes(const struct launch *launch) {
+    if (launch->group < 0)
         return;
-    // This fails only if the group does not exist any more; then it contains no processes.
-    ssize_t ignored = write(file, "1", 1);
-    (void)ignored;
-    close(file);
+    group_write(launch, "cgroup.kill", "1");
+    kill_listed(launch->group);
+}
+
+void group_kill(const char *path) {
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    // A group that does not exist any more contains no processes.
+    if (directory < 0)
+        return;
+    int file = openat(directory, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+    if (file >= 0) {
+        ssize_t ignored = write(file, "1", 1);
+        (void)ignored;
+        close(file);
+    }
+    kill_listed(directory);
+    close(directory);
 }
 
 /* A group that does not exist any more counts as empty, because a group with processes cannot be removed. */

@@ -49,8 +49,7 @@ void launches_kill(struct launch *launch) {
     if (!launch->killed)
         launch->kill_time = now_nanoseconds();
     launch->killed = true;
-    if (launch->group >= 0)
-        group_write(launch, "cgroup.kill", "1");
+    group_kill_processes(launch);
     if (launch->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, launch->pidfd, SIGKILL, NULL, 0);
 }
@@ -61,8 +60,7 @@ void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid
                      const char *finding, int code) {
     launch->awaits_clone = false;
     if (pid == 0) {
-        if (launch->group >= 0)
-            group_write(launch, "cgroup.kill", "1");
+        group_kill_processes(launch);
         launcher_report(launcher, MESSAGE_SPAWN_FAILED, launch->id, finding, code);
         launches_forget(launcher, launch);
         return;

@@ -61,24 +61,51 @@ struct HostLogHandler: LogHandler {
 }
 
 extension HostLogHandler {
+    /// Creates the handler of a form.
+    private init(
+        level: Logger.Level, form: any LogForm,
+        write: @escaping @Sendable (String) -> Void = ProcessFacts.writeToStandardError
+    ) {
+        let writer = StandardErrorLines(write: write) { count in
+            form.text(
+                of: LogRecord(
+                    at: SystemClocks().now().wall, level: .warning,
+                    message: "\(count) lines of the log are lost: nothing read them in time", source: .host))
+        }
+        self.init(level: level, form: form, writer: writer)
+    }
+
     /// The form and the writer that a setting asks for.
     ///
     /// - Parameters:
     ///   - format: The setting; ``LogFormat/automatic`` chooses the journal if systemd has connected standard
     ///     error to it, and else text.
     ///   - level: Records below this level are not written.
-    /// - Returns: The handler.
+    /// - Returns: The handler; one for text if the journal can't be reached.
     static func chosen(_ format: LogFormat, level: Logger.Level) -> HostLogHandler {
         let isJournal = format == .journal || (format == .automatic && Journal.hasStandardError)
         if isJournal, let journal = Journal() {
-            return HostLogHandler(
-                level: level, form: JournalFields(),
-                writer: StandardErrorLines { if !journal.send($0) { ProcessFacts.writeToStandardError($0) } })
+            return HostLogHandler(level: level, form: JournalFields()) { fields in
+                // Without the journal, the message alone goes to standard error.
+                if !journal.send(fields) {
+                    ProcessFacts.writeToStandardError(JournalFields.message(in: fields) + "\n")
+                }
+            }
         }
+        if format == .json { return HostLogHandler(level: level, form: JSONLines()) }
+        let isOnTerminal = ProcessFacts.hasTerminal
         let terminal = TerminalLines(
-            isOnTerminal: ProcessFacts.hasTerminal,
-            isColored: ProcessFacts.hasTerminal && ProcessFacts.environment("NO_COLOR") == nil)
-        return HostLogHandler(
-            level: level, form: format == .json ? JSONLines() : terminal, writer: .shared)
+            isOnTerminal: isOnTerminal,
+            isColored: isOnTerminal && ProcessFacts.environment("NO_COLOR") == nil)
+        let handler = HostLogHandler(level: level, form: terminal)
+        if format == .journal {
+            handler.writer.append(
+                terminal.text(
+                    of: LogRecord(
+                        at: SystemClocks().now().wall, level: .warning,
+                        message: "this machine has no journal, so the log goes to standard error as text",
+                        source: .host)))
+        }
+        return handler
     }
 }

@@ -17,6 +17,12 @@ struct JournalFields: LogForm {
         return fields.joined(separator: "\n") + "\n"
     }
 
+    /// The message in the text of a record; empty if it has none.
+    static func message(in fields: String) -> String {
+        let first = fields.prefix { $0 != "\n" }
+        return first.hasPrefix("MESSAGE=") ? String(first.dropFirst(8)) : ""
+    }
+
     /// The message with its launch and task, because journalctl shows only this field by default.
     private func message(_ record: LogRecord) -> String {
         ([record.launch, record.identifier].compactMap(\.self) + [record.message]).joined(separator: " ")

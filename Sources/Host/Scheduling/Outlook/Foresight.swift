@@ -35,6 +35,23 @@ public struct Foresight {
     /// The headlines of a listing of very many requests.
     var crowdHeadlines: [CrowdKey: String] = [:]
 
+    /// How many requests with long expressions had a headline.
+    private var longExpressions = 0
+
+    /// Whether a listing makes the headline of a request without trying acts, because that would take long.
+    ///
+    /// This is true for each of very many requests, and for those with long expressions after the first ones
+    /// of a listing: more than 12 tests and 20 requests, our choice. To try all acts of an expression with 40
+    /// tests takes some milliseconds.
+    mutating func isBrief(for subject: Subject) -> Bool {
+        if isCrowded { return true }
+        guard let expression = subject.needs.constraints?.when, expression.tests.count > 12 else {
+            return false
+        }
+        longExpressions += 1
+        return longExpressions > 20
+    }
+
     /// Creates a foresight for the scheduler's present state.
     public init(_ scheduler: Scheduler, at now: Moment) {
         self.scheduler = scheduler

@@ -108,6 +108,12 @@ uint64_t lx_shared_memory_device(void);
  * @return How many numbers were written. */
 size_t lx_descendants(pid_t root, pid_t *found, size_t most, size_t *threads);
 
+/** A thread of a process that has not ended: the first one or, after its end, any other.
+ *
+ * /proc/PID then shows neither memory nor files of the process, but /proc/THREAD does. Without such a thread,
+ * the result is the number of the process. */
+pid_t lx_living_thread(pid_t process);
+
 /** The number of all threads of the machine, modulo 65,536; 0 if it is not known. */
 uint16_t lx_thread_count(void);
 
