@@ -69,7 +69,9 @@ import Testing
             """)
         let registry = HandlerRegistry(
             manifestsDirectory: folder.path + "/manifests", pluginsDirectory: folder.path + "/plugins",
-            libraryCacheDirectory: folder.path + "/cache", stateDirectory: folder.path + "/data")
+            libraryCacheDirectory: folder.path + "/cache", stateDirectory: folder.path + "/data",
+            configuration: [folder.path + "/etc/bgtask", folder.path + "/share/bgtaskd.yaml"],
+            programs: [folder.path + "/libexec/bgtask-runner"])
         let snapshot = registry.scan()
         let linted = ManifestLinter.lint(
             files: [folder.path + "/manifests/a.yaml"], pluginsDirectory: nil, hostFiles: registry.hostFiles)
@@ -86,6 +88,11 @@ import Testing
         ("HERE/plugins/new", "the host's plugins, HERE/plugins"),
         ("HERE", "the host's manifests, HERE/manifests"),
         ("HERE/data/store.sqlite", "the host's state, HERE/data"),
+        ("HERE/etc/bgtask/conf.d", "the host's configuration, HERE/etc/bgtask"),
+        ("HERE/etc", "the host's configuration, HERE/etc/bgtask"),
+        ("HERE/share", "the host's configuration, HERE/share/bgtaskd.yaml"),
+        ("HERE/libexec", "the host's programs, HERE/libexec"),
+        ("HERE/libexec/bgtask-transfer", "the host's programs, HERE/libexec"),
     ])
     func `a write grant of the host's own files is an error`(_ sample: (path: String, opens: String)) throws {
         let (grants, problems) = try scan("{write: [\(sample.path)]}")
@@ -110,6 +117,19 @@ import Testing
     @Test func `grants of a bundle's data in the state directory are no problem`() throws {
         let (grants, problems) = try scan("{write: [HERE/data/data/com.example.b]}")
         #expect(grants.isEmpty && problems.isEmpty)
+    }
+
+    @Test func `a grant that contains a link to the host's own files opens them`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("manifests/bgtaskd.yaml", "{}")
+        try folder.write("data/other", "")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/data/bgtaskd.yaml",
+            withDestinationPath: folder.path + "/manifests/bgtaskd.yaml")
+        let files = HostFiles(configuration: [folder.path + "/data/bgtaskd.yaml"])
+        #expect(files.opened(by: folder.path + "/data", isWrite: true) != nil)
+        #expect(files.opened(by: folder.path + "/manifests", isWrite: true) != nil)
+        #expect(files.opened(by: folder.path + "/data/other", isWrite: true) == nil)
     }
 
     @Test func `a launch with a value of the payload that names the host's own files is refused`() throws {

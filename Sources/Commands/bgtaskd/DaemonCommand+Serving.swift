@@ -50,6 +50,7 @@ extension DaemonCommand {
         if !effective.paths.conditions.isEmpty {
             configuration.conditionsDirectory = effective.paths.conditions
         }
+        configuration.sources = sources.paths
         configuration.lowData = effective.lowData
         configuration.bundleUsers = effective.bundleUsers
         configuration.templateIdleTime = effective.templateIdleTime

@@ -35,7 +35,7 @@ public struct RegistrySnapshot: Equatable, Sendable {
 ///
 /// Any thread may call the methods. Scans run one at a time.
 public final class HandlerRegistry: Sendable {
-    /// The directories of the host that no task may write to.
+    /// The files and directories of the host that no task may write to.
     public let hostFiles: HostFiles
     private let manifestsDirectory: String
     private let pluginsDirectory: String
@@ -67,15 +67,18 @@ public final class HandlerRegistry: Sendable {
     ///     none.
     ///   - stateDirectory: The host's state directory, for which no manifest may have a write grant; `nil`
     ///     for none.
+    ///   - configuration: The files and directories of the host's configuration, which no manifest may have a
+    ///     write grant for either.
+    ///   - programs: The host's programs, for which the same holds, and for their directories.
     ///   - signatures: The signatures that manifests, conditions and libraries must have; by default none.
     public init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
         conditionsDirectory: String? = nil, stateDirectory: String? = nil,
-        signatures: SignatureRule = SignatureRule()
+        configuration: [String] = [], programs: [String] = [], signatures: SignatureRule = SignatureRule()
     ) {
         hostFiles = HostFiles(
             manifests: [manifestsDirectory], plugins: pluginsDirectory, conditions: conditionsDirectory,
-            state: stateDirectory)
+            state: stateDirectory, configuration: configuration, programs: programs)
         self.conditionsDirectory = conditionsDirectory
         self.manifestsDirectory = manifestsDirectory
         self.pluginsDirectory = pluginsDirectory

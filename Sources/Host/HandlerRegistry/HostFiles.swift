@@ -4,9 +4,9 @@ public import TaskModel
 /// The files that decide what a host runs, and what it believes: a task that may write there can take over
 /// the host at its next start.
 public struct HostFiles: Equatable, Sendable {
-    /// One directory of the host.
+    /// One directory or file of the host.
     private struct Place: Equatable, Sendable {
-        /// What the directory contains, such as `the host's manifests`.
+        /// What it is or contains, such as `the host's manifests`.
         let name: String
         let path: String
         /// A directory inside that is not the host's own.
@@ -17,7 +17,7 @@ public struct HostFiles: Equatable, Sendable {
 
     private var places: [Place] = []
 
-    /// Makes a list of directories; those that are `nil` are not protected.
+    /// Makes a list of directories and files; those that are `nil` are not protected.
     ///
     /// - Parameters:
     ///   - manifests: The directories of manifests.
@@ -25,21 +25,40 @@ public struct HostFiles: Equatable, Sendable {
     ///   - conditions: The directory of custom conditions.
     ///   - state: The host's state directory. The data of bundles in it is not protected: a manifest can
     ///     share that of another bundle.
+    ///   - configuration: The files and directories of the host's configuration.
+    ///   - programs: The programs that the host consists of. Everything in their directories is protected,
+    ///     because the host looks for other programs there.
     public init(
-        manifests: [String] = [], plugins: String? = nil, conditions: String? = nil, state: String? = nil
+        manifests: [String] = [], plugins: String? = nil, conditions: String? = nil, state: String? = nil,
+        configuration: [String] = [], programs: [String] = []
     ) {
         for path in manifests { add("the host's manifests", path) }
         if let plugins { add("the host's plugins", plugins, isSecret: false) }
         if let conditions { add("the host's conditions", conditions) }
         if let state { add("the host's state", state, except: "data") }
+        for path in configuration { add("the host's configuration", path, isSecret: false) }
+        for path in programs {
+            add("the host's programs", Self.directory(of: path), isSecret: false)
+            add("the host's programs", path, isSecret: false)
+        }
     }
 
     private mutating func add(
         _ name: String, _ path: String, except inner: String? = nil, isSecret: Bool = true
     ) {
-        guard let real = (try? PathWalk(path))?.realPath else { return }
-        places.append(
-            Place(name: name, path: real, exception: inner.map { "\(real)/\($0)" }, isSecret: isSecret))
+        guard let walk = try? PathWalk(path) else { return }
+        let real = walk.realPath
+        // Who can replace a link decides what the host finds behind it.
+        let links = walk.steps.filter { $0.kind == .link }.map(\.path)
+        let found =
+            [Place(name: name, path: real, exception: inner.map { "\(real)/\($0)" }, isSecret: isSecret)]
+            + links.map { Place(name: name, path: $0, exception: nil, isSecret: false) }
+        places += found.filter { !places.contains($0) }
+    }
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// The directories of both lists.

@@ -65,4 +65,17 @@ public struct HostPaths: Equatable, Sendable {
         }
         return candidates[0]
     }
+
+    /// The path of the program that makes transfers; it is beside the runner.
+    public static func transferProgram(beside runner: String) -> String {
+        (runner.lastIndex(of: "/").map { runner[...$0] } ?? "") + "bgtask-transfer"
+    }
+
+    /// The programs of the host: the runner, that for transfers, and `bgtaskd`, which is beside this
+    /// process's executable.
+    public static func programs(runner: String) -> [String] {
+        let directory = try? ProcessFacts.executableDirectory()
+        let host = directory.map { [$0 + "/bgtaskd"] } ?? []
+        return [runner, transferProgram(beside: runner)] + host
+    }
 }

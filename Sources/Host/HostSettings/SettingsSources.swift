@@ -71,6 +71,10 @@ public struct SettingsSources: Sendable {
         return places
     }
 
+    /// The files that exist now and the directory of the administrator's files: who can write there decides
+    /// what the host does.
+    public var paths: [String] { [directory] + places().map(\.path) }
+
     /// The paths to watch, so that every change of the files is noticed.
     func watched() -> Set<String> {
         // The directory is not enough: a file of `conf.d` can be a link to a file in another directory.

@@ -3,7 +3,7 @@ import LinuxSystem
 /// Measures the processes of a launch where the kernel does not.
 ///
 /// To look at thousands of processes takes so long that the host's other work would wait, so this happens on
-/// a thread of its own. Only that thread uses the stored properties that change.
+/// the queue of surveys, which measures one launch after another.
 final class LaunchSurvey: @unchecked Sendable {
     // Unchecked: only the queue of surveys calls `look`.
     /// What is measured.

@@ -143,7 +143,13 @@ extension LauncherCore {
     func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
         guard let launch = find(id) else { return }
         if launch.group == nil, let pid = launch.pid {
-            Self.surveys.async { ProcessPriority.apply(priority, to: ProcessUsage.processes(below: pid)) }
+            // Other surveys can come first, and the launch can end meanwhile: its number is then free for
+            // another process. While it runs, the handle shows that the numbers below it were read from it.
+            Self.surveys.async { [process = launch.process] in
+                let processes = ProcessUsage.processes(below: pid)
+                guard process?.waitForEnd(timeoutMilliseconds: 0) == false else { return }
+                ProcessPriority.apply(priority, to: processes)
+            }
         } else {
             ProcessPriority.apply(priority, to: launch.processes)
         }

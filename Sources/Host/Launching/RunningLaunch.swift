@@ -63,7 +63,7 @@ final class RunningLaunch: @unchecked Sendable {
 
     // MARK: Monitors
     var clock: ControlGroupClock?
-    /// Measures the launch once a second, on a thread of its own.
+    /// Measures the launch once a second.
     var survey: LaunchSurvey?
     var usageBefore = Duration.zero
     /// Counts processes that the group or /proc would lose; `nil` if the task may start none, or the kernel

@@ -1,5 +1,6 @@
 import HandlerRegistry
 import HostCore
+import HostSettings
 import Launching
 import LinuxSystem
 import Recording
@@ -23,7 +24,8 @@ extension HostConfiguration {
         HandlerRegistry(
             manifestsDirectory: manifestsDirectory, pluginsDirectory: pluginsDirectory,
             libraryCacheDirectory: stateDirectory + "/libraries",
-            conditionsDirectory: conditionsDirectory, stateDirectory: stateDirectory, signatures: signatures)
+            conditionsDirectory: conditionsDirectory, stateDirectory: stateDirectory,
+            configuration: sources, programs: HostPaths.programs(runner: runnerPath), signatures: signatures)
     }
 
     /// Creates the sensors of the machine's conditions; they measure nothing yet.

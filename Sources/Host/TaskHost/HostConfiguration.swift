@@ -1,4 +1,5 @@
 import HandlerRegistry
+import HostSettings
 import LinuxSystem
 public import LogFiles
 public import Signatures
@@ -46,6 +47,9 @@ public struct HostConfiguration: Sendable {
     public var recordingSize: Int64?
     /// How much the stored log may occupy.
     public var logLimits = LogWriter.Limits()
+    /// The files and directories that this configuration was read from; no manifest may have a write grant
+    /// for them.
+    public var sources: [String] = []
     /// Creates a configuration that keeps 10,000 launches and 30 days of history, and records nothing.
     public init(
         pluginsDirectory: String, manifestsDirectory: String, stateDirectory: String, socketPath: String,
@@ -65,10 +69,7 @@ public struct HostConfiguration: Sendable {
         keptAge = .seconds(30 * 86_400)
     }
     /// The path of the program that makes transfers; it is beside the runner.
-    var transferPath: String {
-        let directory = runnerPath.lastIndex(of: "/").map { runnerPath[...$0] } ?? ""
-        return directory + "bgtask-transfer"
-    }
+    var transferPath: String { HostPaths.transferProgram(beside: runnerPath) }
     /// The directory of the stored log.
     var logDirectory: LogDirectory { LogDirectory(stateDirectory + "/log") }
     /// The directory of the recording.

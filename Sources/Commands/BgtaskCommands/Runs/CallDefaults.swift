@@ -9,20 +9,23 @@ enum CallDefaults {
     ///
     /// Uses the variables of this command. In a test, they differ from those of the process. An invalid
     /// variable is ignored here, because the host reports it.
-    private static var hostSettings: EffectiveSettings? {
-        let sources = SettingsSources(environment: Surroundings.current.environment)
-        return (try? SettingsFiles(sources))?.latest.effective
+    private static var hostSettings: EffectiveSettings? { (try? SettingsFiles(sources))?.latest.effective }
+
+    private static var sources: SettingsSources {
+        SettingsSources(environment: Surroundings.current.environment)
     }
 
     /// The plugins directory of a host that would start now.
     static var hostPlugins: String { hostSettings?.paths.plugins ?? HostPaths.standard.plugins }
 
-    /// The directories of a host that would start now.
+    /// The files and directories of a host that would start now.
     static var hostFiles: HostFiles {
         let paths = hostSettings?.paths ?? .standard
+        let runner = paths.runner.isEmpty ? try? HostPaths.installedRunner() : paths.runner
         return HostFiles(
             manifests: [paths.manifests], plugins: paths.plugins,
-            conditions: paths.conditions.isEmpty ? nil : paths.conditions, state: paths.state)
+            conditions: paths.conditions.isEmpty ? nil : paths.conditions, state: paths.state,
+            configuration: sources.paths, programs: runner.map(HostPaths.programs(runner:)) ?? [])
     }
 
     /// The signatures that a host that would start now requires.
