@@ -119,6 +119,19 @@ import Transferring
         #expect(response.status == 200 && total == 1 << 50)
     }
 
+    @Test func `the file of an older host stays if it can't get its present name`() throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "transfers-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: root) }
+        for name in ["1", "1.data"] {
+            try FileManager.default.createDirectory(
+                at: root.appending(path: name), withIntermediateDirectories: true)
+        }
+        try Data("complete".utf8).write(to: root.appending(path: "1/data"))
+        let files = TransferFiles(root: root.path, dataDirectory: { "\(root.path)/data/\($0)" })
+        #expect(throws: SystemCallError.self) { try files.sweep(keeping: [TransferID(rawValue: 1)]) }
+        #expect(try String(contentsOf: root.appending(path: "1/data"), encoding: .utf8) == "complete")
+    }
+
     @Test func `files that no transfer needs are removed, and nothing else`() throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "transfers-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: root) }
