@@ -27,8 +27,10 @@ import Testing
             .transfers(ids.map { .ended($0, TransferWorld.attemptEnd(.refused), received: 1, sent: 0) }))
         #expect(world.store.facts.transfers.allSatisfy { $0.outcome == nil })
         #expect(world.events.allSatisfy { $0.state != .ended })
+        #expect(world.writesOfEnds == 1)
         world.pass(.seconds(5))
         #expect(world.store.facts.transfers.allSatisfy { $0.outcome == .refused })
+        #expect(world.writesOfEnds == 1 + 3)
     }
 
     /// A program that submits refused requests again and again would otherwise use up numbers.

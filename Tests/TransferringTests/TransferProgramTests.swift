@@ -74,6 +74,30 @@ import Transferring
         #expect(ear.problems.withLock(\.self) == [message])
     }
 
+    /// An attempt that is ordered while the program ends would otherwise stay under way for ever.
+    @Test func `every attempt of a program that ends again and again ends`() throws {
+        let reports = Mutex<Set<TransferID>>([])
+        let all = DispatchSemaphore(value: 0)
+        let program = TransferProgram(
+            configuration: TransferProgram.Configuration(programPath: "/bin/true", layers: []),
+            files: TransferFiles(root: "/nowhere", dataDirectory: { "/nowhere/\($0)" }),
+            report: { ended in
+                reports.withLock { reports in
+                    for case .ended(let id, _, _, _) in ended { reports.insert(id) }
+                    if reports.count == 20_000 { all.signal() }
+                }
+            },
+            problem: { _ in })
+        let request = TransferRequest(
+            bundle: try BundleIdentifier("com.example"), direction: .download, url: "http://a/")
+        program.begin(
+            (1...20_000).map {
+                Transfer(
+                    id: TransferID(rawValue: $0), request: request, submittedAt: WallTime(milliseconds: 0))
+            })
+        #expect(all.wait(timeout: .now() + 60) == .success)
+    }
+
     /// A stopped program would otherwise hold up all transfers for ever.
     @Test func `a program that says nothing is killed`() throws {
         let (end, _, _) = try attempt("silence", silence: .milliseconds(200))
@@ -93,6 +117,19 @@ import Transferring
             return
         }
         #expect(response.status == 200 && total == 1 << 50)
+    }
+
+    @Test func `the file of an older host stays if it can't get its present name`() throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "transfers-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: root) }
+        for name in ["1", "1.data"] {
+            try FileManager.default.createDirectory(
+                at: root.appending(path: name), withIntermediateDirectories: true)
+        }
+        try Data("complete".utf8).write(to: root.appending(path: "1/data"))
+        let files = TransferFiles(root: root.path, dataDirectory: { "\(root.path)/data/\($0)" })
+        #expect(throws: SystemCallError.self) { try files.sweep(keeping: [TransferID(rawValue: 1)]) }
+        #expect(try String(contentsOf: root.appending(path: "1/data"), encoding: .utf8) == "complete")
     }
 
     @Test func `files that no transfer needs are removed, and nothing else`() throws {

@@ -49,6 +49,8 @@ public actor TaskHost: Service {
     /// When a call or a report of a launch was last handled, on CLOCK_BOOTTIME; `nil` if there was none.
     public private(set) var lastWork: Duration?
     private var writes = WaitingWrites()
+    /// The orders about transfers that one input causes; they are performed together.
+    private var transferOrders: [TransferOrder] = []
     private var localTime = KnownLocalTime()
     private var calls = WaitingCalls()
     private var clients = ClientConnections()
@@ -203,16 +205,10 @@ public actor TaskHost: Service {
         while let next = inbox.take() {
             let now = moments.now()
             if next.isWork { lastWork = now.boot }
-            // Orders about transfers that one input causes are performed together.
-            var orders: [TransferOrder] = []
             for effect in core.handle(newest(next), at: now) {
-                switch effect {
-                case .transfer(let order): orders.append(order)
-                case let effect where effect.isNote: notes.append((effect, now))
-                case let effect: perform(effect, at: now)
-                }
+                if effect.isNote { notes.append((effect, now)) } else { perform(effect, at: now) }
             }
-            if !orders.isEmpty { transferDesk.perform(orders) }
+            performTransferOrders()
         }
         commitWrites()
         for note in notes { perform(note.effect, at: note.at) }
@@ -326,7 +322,7 @@ public actor TaskHost: Service {
         case .recordPending(let requests): recorder?.record(pending: requests, at: now)
         case .recordSleep(let sleeps):
             recorder?.record(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
-        case .transfer(let order): transferDesk.perform([order])
+        case .transfer(let order): transferOrders.append(order)
         case .work(let work): worker.start(work)
         case .arm(let wake):
             timer.set(bootAt: wake.boot, wallAt: wake.wall)
@@ -334,6 +330,12 @@ public actor TaskHost: Service {
         case .letSleep: sleepDelay?.release()
         case .drained: drainedContinuation.finish()
         }
+    }
+
+    private func performTransferOrders() {
+        if transferOrders.isEmpty { return }
+        transferDesk.perform(transferOrders)
+        transferOrders = []
     }
 
     private func answer(_ call: CallID, _ answer: HostAnswer) {

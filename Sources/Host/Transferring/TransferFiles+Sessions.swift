@@ -59,16 +59,11 @@ extension TransferFiles {
     /// - Throws: The system call that failed; the other transfer then begins with its first byte.
     public func move(_ id: TransferID, to other: TransferID) throws(SystemCallError) {
         try remove(other)
-        // The record goes last: without it, the part is not continued, and is right.
-        var failure: SystemCallError?
-        for kind in [Kind.data, .part, .resume] where !DirectoryTree.isMissing(path(kind, of: id)) {
-            do throws(SystemCallError) {
-                _ = try DirectoryTree.rename(path(kind, of: id), to: path(kind, of: other))
-            } catch {
-                failure = error
-            }
+        // The record goes last, and only if its part has gone: alone, it would describe other bytes. A part
+        // without a record is right, and is not continued.
+        for kind in [Kind.data, .part, .resume] {
+            try Self.rename(path(kind, of: id), to: path(kind, of: other))
         }
-        if let failure { throw failure }
     }
 
     private func handover(of bundle: BundleIdentifier) throws(SystemCallError) -> HandoverDirectory {

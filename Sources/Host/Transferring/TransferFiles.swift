@@ -17,8 +17,8 @@ public struct CompleteFile: Sendable {
 /// The files of transfers in the directory that the program `bgtask-transfer` also uses.
 ///
 /// The names of a transfer's files begin with its number. A directory for each transfer would cost most file
-/// systems more than a small file. Any thread may call the functions; they
-/// block. The caller must not deliver or remove the files of one transfer twice at the same time.
+/// systems more than a small file. Any thread may call the functions; they block. The caller must not
+/// deliver or remove the files of one transfer twice at the same time.
 public struct TransferFiles: Sendable {
     /// The directory of all transfers.
     public let root: String
@@ -146,9 +146,14 @@ public struct TransferFiles: Sendable {
     private func unpack(_ id: TransferID) throws(SystemCallError) {
         let directory = "\(root)/\(id.rawValue)"
         for kind in [Kind.data, .part, .resume] {
-            // Of another failure than a missing file, the removal of the directory tells.
-            _ = try? DirectoryTree.rename("\(directory)/\(kind.rawValue)", to: path(kind, of: id))
+            try Self.rename("\(directory)/\(kind.rawValue)", to: path(kind, of: id))
         }
         try DirectoryTree.remove(directory)
+    }
+
+    /// Renames a file of a transfer, if it exists.
+    static func rename(_ path: String, to other: String) throws(SystemCallError) {
+        if DirectoryTree.isMissing(path) { return }
+        _ = try DirectoryTree.rename(path, to: other)
     }
 }

@@ -16,9 +16,8 @@ final class TransferLink: Sendable {
 
     let socket: DescriptorSocket
     private let process: ProcessHandle
-    private let open = Mutex<[TransferID: Bytes]>([:])
-    /// Why the program ended; `nil` while it runs.
-    private let end = Mutex<String?>(nil)
+    /// The attempts under way, and why the program ended; `nil` while it runs.
+    private let state = Mutex<(open: [TransferID: Bytes], end: String?)>(([:], nil))
     /// The CPU time of the program up to its newest report.
     private let usedCPU = Mutex(Duration.zero)
 
@@ -27,26 +26,28 @@ final class TransferLink: Sendable {
         self.process = process
     }
 
-    /// Whether the program has ended, so that it takes no orders.
-    var hasEnded: Bool { end.withLock { $0 != nil } }
-
     /// The CPU time of the program up to its newest report.
     var cpuTime: Duration { usedCPU.withLock(\.self) }
 
-    /// Adds an attempt.
-    func add(_ id: TransferID) { open.withLock { $0[id] = Bytes() } }
+    /// Adds an attempt; returns false if the program has ended, so that it takes no orders.
+    func add(_ id: TransferID) -> Bool {
+        state.withLock { state in
+            if state.end != nil { return false }
+            state.open[id] = Bytes()
+            return true
+        }
+    }
 
     /// Whether an attempt is under way.
-    func isOpen(_ id: TransferID) -> Bool { open.withLock { $0[id] != nil } }
+    func isOpen(_ id: TransferID) -> Bool { state.withLock { $0.open[id] != nil } }
 
-    /// Takes the attempts of a program that has ended.
+    /// Notes why the program ended; no attempt can be added afterwards.
     ///
-    /// - Returns: The end of each, oldest first; none while the program runs.
-    func takeLost() -> [TransferReport] {
-        guard let reason = end.withLock(\.self) else { return [] }
-        let lost = open.withLock { open in
-            defer { open = [:] }
-            return open
+    /// - Returns: The end of each attempt that was under way, oldest first.
+    private func end(_ reason: String) -> [TransferReport] {
+        let lost = state.withLock { state in
+            defer { state = ([:], reason) }
+            return state.open
         }
         let failure = TransferFailure(.local, "the program that makes transfers ended: \(reason)")
         return lost.sorted { $0.key < $1.key }.map { id, bytes in
@@ -62,18 +63,18 @@ final class TransferLink: Sendable {
     /// - Parameters:
     ///   - silence: The longest time without a message, before the program is killed.
     ///   - report: Called with the reports that came together.
-    /// - Returns: Why the program ended, and whether that was its own decision, as after 30 s without work.
+    /// - Returns: Why the program ended, whether that was its own decision, as after 30 s without work, and
+    ///   the ends of the attempts that were under way.
     func serve(
         silence: Duration, _ report: ([TransferReport]) -> Void
-    ) -> (reason: String, isOrderly: Bool) {
+    ) -> (reason: String, isOrderly: Bool, lost: [TransferReport]) {
         let finding = readAll(silence: silence, report)
         // After an invalid message or a silence, the program may still run.
         if finding != nil || !process.waitForEnd(timeoutMilliseconds: 2000) { process.kill() }
         let status = (try? process.reap()).map { ProcessEnd(waitStatus: $0) }
         let isOrderly = finding == nil && status == .exited(0)
         let reason = finding ?? status?.sentence ?? "its status is not known"
-        end.withLock { $0 = reason }
-        return (reason, isOrderly)
+        return (reason, isOrderly, end(reason))
     }
 
     /// Returns what was wrong with the program; `nil` if it closed the socket.
@@ -123,9 +124,9 @@ final class TransferLink: Sendable {
         case .progress(let message):
             usedCPU.withLock { $0 = .microseconds(message.cpuMicroseconds.bounded) }
             let bytes = Bytes(received: message.received.bounded, sent: message.sent.bounded)
-            let isOpen = open.withLock { open in
-                if open[message.id] == nil { return false }
-                open[message.id] = bytes
+            let isOpen = state.withLock { state in
+                if state.open[message.id] == nil { return false }
+                state.open[message.id] = bytes
                 return true
             }
             guard isOpen else { return nil }
@@ -134,7 +135,7 @@ final class TransferLink: Sendable {
                 received: bytes.received, sent: bytes.sent)
         case .ended(let message):
             usedCPU.withLock { $0 = .microseconds(message.cpuMicroseconds.bounded) }
-            guard open.withLock({ $0.removeValue(forKey: message.id) }) != nil else { return nil }
+            guard state.withLock({ $0.open.removeValue(forKey: message.id) }) != nil else { return nil }
             return .ended(
                 message.id, message.attemptEnd, received: message.received.bounded,
                 sent: message.sent.bounded)

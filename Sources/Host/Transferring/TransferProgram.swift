@@ -99,8 +99,7 @@ public final class TransferProgram: @unchecked Sendable {
                 transfer.id, TransferAttemptEnd(error.isShortage ? .faulty : .futile, failure: failure))
         }
         do {
-            let link = try connect()
-            link.add(transfer.id)
+            let link = try connect(for: transfer.id)
             let bytes = try encoder.encode(order(for: transfer, upload))
             if let upload {
                 sendUnsent()
@@ -137,8 +136,9 @@ public final class TransferProgram: @unchecked Sendable {
 
     // MARK: The process
 
-    private func connect() throws(SystemCallError) -> TransferLink {
-        if let link = present.withLock(\.link), !link.hasEnded { return link }
+    /// Adds an attempt to the present process, or to a new one if that has ended.
+    private func connect(for id: TransferID) throws(SystemCallError) -> TransferLink {
+        if let link = present.withLock(\.link), link.add(id) { return link }
         let (ours, theirs) = try DescriptorSocket.pair()
         let layers = Self.usedLayers.filter(configuration.layers.contains).map(\.rawValue)
         let environment = ProcessSpawn.ownEnvironment.filter { entry in
@@ -150,12 +150,13 @@ public final class TransferProgram: @unchecked Sendable {
             arguments: [files.root, "\(interval)", "\(configuration.user ?? 0)"] + layers,
             environment: environment, passing: theirs)
         let link = TransferLink(socket: ours, process: process)
+        // Its thread has not started, so it has not ended.
+        _ = link.add(id)
         present.withLock { $0 = (link, $0.endedCPU + ($0.link?.cpuTime ?? .zero)) }
         encoder = FrameEncoder()
         unsent = []
         BlockingThread.start(named: "bgtask-transfer") { [self] in
-            let (reason, isOrderly) = link.serve(silence: configuration.silenceLimit, report)
-            let lost = link.takeLost()
+            let (reason, isOrderly, lost) = link.serve(silence: configuration.silenceLimit, report)
             if !isOrderly || !lost.isEmpty { problem("the program that makes transfers ended: \(reason)") }
             if !lost.isEmpty { report(lost) }
         }
@@ -177,9 +178,6 @@ public final class TransferProgram: @unchecked Sendable {
     private func send(_ bytes: [UInt8], _ file: SendingFile?, to link: TransferLink) {
         // If this fails, the program has ended; the receiving thread reports its transfers as lost.
         try? link.socket.sendAll(bytes, passing: file)
-        // Its end may have been noticed before the transfers were added.
-        let lost = link.takeLost()
-        if !lost.isEmpty { report(lost) }
     }
 
     private func end(_ id: TransferID, _ end: TransferAttemptEnd) {

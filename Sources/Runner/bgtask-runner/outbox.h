@@ -19,7 +19,7 @@ struct outbox {
 /** Finishes a frame, queues it, and sends as much as the socket takes. The descriptors are closed after
  *  they were sent. */
 void outbox_send(struct outbox *outbox, struct frame_writer *writer, const int *descriptors, int count);
-/** Finishes a frame and queues it , and sends nothing. */
+/** Finishes a frame and queues it, and sends nothing. */
 void outbox_queue(struct outbox *outbox, struct frame_writer *writer, const int *descriptors, int count);
 /** Sends as much as the socket takes; false if the host is gone. */
 bool outbox_flush(struct outbox *outbox);

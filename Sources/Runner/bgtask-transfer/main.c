@@ -142,8 +142,7 @@ static void take_ends(void) {
 }
 
 /* Says that the program is alive, ends transfers without a byte for too long, and reports how far the others
- * are. Returns the time until this
- * must happen again, in ms. */
+ * are. Returns the time until this must happen again, in ms. */
 static int check_times(void) {
     int64_t now = now_milliseconds(), next = now + 60000;
     static int64_t next_alive;

@@ -6,8 +6,7 @@
  * - `N.data`: the complete file, which is durable under this name.
  *
  * A killed program leaves an `N.part` that is right as far as it is long. After a crash of the machine, only
- * the
- * bytes that `N.resume` counts are certain. */
+ * the bytes that `N.resume` counts are certain. */
 #ifndef BGTASK_TRANSFER_PARTIAL_H
 #define BGTASK_TRANSFER_PARTIAL_H
 
