@@ -1,27 +1,16 @@
 /* A constructor sets a timer, whose signal starts 200 threads in the template after that was loaded. The
  * number of the template is in the file "template". */
 #include "fixture.h"
+#include "threads.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-static void *wait_for_ever(void *context) {
-    for (;;)
-        pause();
-    return context;
-}
-
-static void start_threads(int number) {
+static void take_threads(int number) {
     (void)number;
-    pthread_attr_t small;
-    pthread_t thread;
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, 65536);
-    for (int i = 0; i < 200; i++)
-        pthread_create(&thread, &small, wait_for_ever, NULL);
+    start_threads(200);
     FILE *file = fopen("template.new", "w");
     if (file != NULL) {
         fprintf(file, "%d", (int)getpid());
@@ -32,7 +21,7 @@ static void start_threads(int number) {
 
 __attribute__((constructor)) static void at_load(void) {
     struct itimerval soon = {.it_value = {.tv_usec = 200000}};
-    signal(SIGALRM, start_threads);
+    signal(SIGALRM, take_threads);
     setitimer(ITIMER_REAL, &soon, NULL);
 }
 
