@@ -14,8 +14,12 @@ final class ServiceStates: Sendable {
     /// (`DefaultTimeoutStopSec=`), and would then kill launches that may still run until their deadline.
     private static let extensionInterval: Duration = .seconds(10)
 
+    /// The shortest time between two signs of life, whatever the manager asks for: 50 ms, our choice.
+    private static let shortestInterval: Duration = .milliseconds(50)
+
     private struct State {
-        var work: [Task<Void, any Error>] = []
+        /// The signs of life, and the requests for more time.
+        var loops: [Task<Void, any Error>] = []
         var isReloading = false
         var isStopping = false
     }
@@ -40,7 +44,7 @@ final class ServiceStates: Sendable {
             guard let watchdog = manager.watchdog else { return }
             while true {
                 // The manager recommends half of its time (sd_watchdog_enabled(3)).
-                try await Task.sleep(for: watchdog / 2)
+                try await Task.sleep(for: max(watchdog / 2, Self.shortestInterval))
                 // A host that hangs does not count its launches, and then is not alive.
                 tellUnlessStopping(await self.counts())
                 manager.tell(.alive)
@@ -56,7 +60,7 @@ final class ServiceStates: Sendable {
         }
         guard begins else { return }
         logger.notice("reads the configuration and all manifests again: SIGHUP")
-        begin { [self] in
+        Task {
             tellUnlessStopping(.reloading(since: SystemClocks().now().monotonic))
             await host.reload()
             let counts = await counts()
@@ -80,12 +84,12 @@ final class ServiceStates: Sendable {
 
     /// Ends all of this, before the host's process ends.
     func end() {
-        for task in state.withLock({ $0.work }) { task.cancel() }
+        for loop in state.withLock({ $0.loops }) { loop.cancel() }
     }
 
-    private func begin(_ operation: @escaping @Sendable () async throws -> Void) {
-        let task = Task { try await operation() }
-        state.withLock { $0.work.append(task) }
+    private func begin(_ loop: @escaping @Sendable () async throws -> Void) {
+        let task = Task { try await loop() }
+        state.withLock { $0.loops.append(task) }
     }
 
     private func tellUnlessStopping(_ notices: ServiceManager.Notice...) {

@@ -77,7 +77,7 @@ extension PossibleAct {
             $0.power = .known(
                 PowerCondition(externalPower: true, isCharging: true, batteryPercent: percent))
         }
-        act.isCharging = true
+        act.comesFirst = true
         return act
     }
 }

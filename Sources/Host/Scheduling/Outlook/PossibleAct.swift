@@ -25,8 +25,9 @@ struct PossibleAct: Sendable {
     var command: [String]?
     /// Whether the act itself takes a while, so that nothing starts at once.
     var takesTime = false
-    /// Whether the act needs external power for a while, which another act may end afterwards.
-    var isCharging = false
+    /// Whether people do the act before the others: it changes the charge, and another act may end the power
+    /// supply that it needs.
+    var comesFirst = false
     /// What must hold if the request can only start much later: `the device is idle`; `nil` if the act can be
     /// done before.
     var state: String?

@@ -74,7 +74,7 @@ extension PossibleAct {
                     batteryPercent: percent))
         }
         // It comes before acts that change the power supply.
-        act.isCharging = true
+        act.comesFirst = true
         return act
     }
 
@@ -87,7 +87,7 @@ extension PossibleAct {
             $0.power = .known(
                 PowerCondition(externalPower: true, isCharging: false, batteryPercent: 100))
         }
-        act.isCharging = true
+        act.comesFirst = true
         return act
     }
 
@@ -150,7 +150,7 @@ extension PossibleAct {
     /// The act as one that people do before those that change the power supply.
     var beforeOthers: PossibleAct {
         var act = self
-        act.isCharging = true
+        act.comesFirst = true
         return act
     }
 }
