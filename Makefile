@@ -96,6 +96,7 @@ bench:
 	swift build -c release --static-swift-stdlib --product bgtask
 	swift build -c release --product bgtask-runner
 	swift build -c release --product bgtask-transfer
+	swift build -c release --product bgtask-task
 	swift build -c release --package-path Benchmarks --product BenchmarkSwift
 	swift build -c release --package-path Benchmarks/whole-host/App
 	Benchmarks/whole-host/bench --bin "$$(swift build -c release --static-swift-stdlib --show-bin-path)" \
@@ -124,10 +125,11 @@ install:
 	swift build -c release --static-swift-stdlib --product bgtask
 	swift build -c release --product bgtask-runner
 	swift build -c release --product bgtask-transfer
+	swift build -c release --product bgtask-task
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/share/bgtask'
 	.ci/manual '$(DESTDIR)$(PREFIX)/share' "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 	cd "$$(swift build -c release --static-swift-stdlib --show-bin-path)" && \
-	    install -s bgtaskd bgtask bgtask-runner bgtask-transfer '$(DESTDIR)$(PREFIX)/bin'
+	    install -s bgtaskd bgtask bgtask-runner bgtask-transfer bgtask-task '$(DESTDIR)$(PREFIX)/bin'
 	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
 	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
 	.ci/install-sdk '$(DESTDIR)$(PREFIX)/share/bgtask/SDK'

@@ -109,6 +109,7 @@ let package = Package(
         .executable(name: "bgtask", targets: ["bgtask"]),
         .executable(name: "bgtask-runner", targets: ["bgtask-runner"]),
         .executable(name: "bgtask-transfer", targets: ["bgtask-transfer"]),
+        .executable(name: "bgtask-task", targets: ["bgtask-task"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
         .library(name: "ControlClient", targets: ["ControlClient"]),
         // The targets that the separate package Benchmarks/ measures.
@@ -153,6 +154,9 @@ let package = Package(
             name: "bgtask-runner", dependencies: ["CHandlerABI", "CFFI", "CSeccomp"],
             path: "Sources/Runner/bgtask-runner", cSettings: cSettings + [.define("_GNU_SOURCE")],
             linkerSettings: [withoutSwiftRuntime]),
+        .executableTarget(
+            name: "bgtask-task", path: "Sources/Runner/bgtask-task",
+            cSettings: cSettings + [.define("_GNU_SOURCE")], linkerSettings: [withoutSwiftRuntime]),
         installed("CCurl", in: "Sources/Runner", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
         .executableTarget(
             name: "bgtask-transfer", dependencies: ["CCurl", "CHandlerABI", "CSeccomp"],
@@ -351,7 +355,7 @@ let package = Package(
             "IntegrationTests",
             use: [
                 "ControlClient", "ControlWire", "Digests", "LinuxSystem", "Pushes", "TaskHostTestSupport",
-                "TaskModel", "bgtask", "bgtaskd", "bgtask-runner", "bgtask-transfer",
+                "TaskModel", "bgtask", "bgtaskd", "bgtask-runner", "bgtask-task", "bgtask-transfer",
             ]),
     ],
     swiftLanguageModes: [.v6],

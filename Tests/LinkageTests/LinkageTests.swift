@@ -4,7 +4,7 @@ import Testing
 
 /// The contents of the linked runner and shipped plugins, read with common tools.
 @Suite(.system) struct LinkageTests {
-    static let cProducts = ["bgtask-runner", "bgtask-transfer", "libTreeHasher.so"]
+    static let cProducts = ["bgtask-runner", "bgtask-task", "bgtask-transfer", "libTreeHasher.so"]
     static let plugins = ["libTreeHasher.so", "libFeedRefresher.so"]
 
     /// The path of a product; the build's folder also holds this test program.

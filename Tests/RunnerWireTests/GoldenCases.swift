@@ -24,6 +24,16 @@ extension GoldenCase {
                     words: ["/bin/ls", "-l"], environment: ["A=1"], directory: "/d", readsPayload: true,
                     success: [0, 3], stopSignal: 15, stopsGroup: false))),
         GoldenCase(
+            "command-progress",
+            CommandMessage(
+                {
+                    var start = CommandStart(
+                        words: ["rsync"], environment: [], directory: "/d", readsPayload: false, success: [0],
+                        stopSignal: 15, stopsGroup: false)
+                    start.progressPattern = "([0-9]+)%"
+                    return start
+                }())),
+        GoldenCase(
             "expire-lease", TaskExpireMessage(reason: "leaseEnded", grace: 5000, deadline: 987_654_321_000)),
         GoldenCase("reply-ok", ReplyMessage(call: 1, error: 0)),
         GoldenCase(

@@ -68,7 +68,16 @@ public struct HostPaths: Equatable, Sendable {
 
     /// The path of the program that makes transfers; it is beside the runner.
     public static func transferProgram(beside runner: String) -> String {
-        (runner.lastIndex(of: "/").map { runner[...$0] } ?? "") + "bgtask-transfer"
+        program("bgtask-transfer", beside: runner)
+    }
+
+    /// The path of the program by which scripts talk to the host; it is beside the runner.
+    public static func taskProgram(beside runner: String) -> String {
+        program("bgtask-task", beside: runner)
+    }
+
+    private static func program(_ name: String, beside runner: String) -> String {
+        (runner.lastIndex(of: "/").map { runner[...$0] } ?? "") + name
     }
 
     /// The programs of the host: the runner, that for transfers, and `bgtaskd`, which is beside this
@@ -76,6 +85,6 @@ public struct HostPaths: Equatable, Sendable {
     public static func programs(runner: String) -> [String] {
         let directory = try? ProcessFacts.executableDirectory()
         let host = directory.map { [$0 + "/bgtaskd"] } ?? []
-        return [runner, transferProgram(beside: runner)] + host
+        return [runner, transferProgram(beside: runner), taskProgram(beside: runner)] + host
     }
 }

@@ -70,6 +70,8 @@ public struct HostConfiguration: Sendable {
     }
     /// The path of the program that makes transfers; it is beside the runner.
     var transferPath: String { HostPaths.transferProgram(beside: runnerPath) }
+    /// The path of the program by which scripts talk to the host.
+    var taskProgramPath: String { HostPaths.taskProgram(beside: runnerPath) }
     /// The directory of the stored log.
     var logDirectory: LogDirectory { LogDirectory(stateDirectory + "/log") }
     /// The directory of the recording.

@@ -218,8 +218,14 @@ final class HostWorker: Sendable {
         let data = directories.data(of: bundle)
         do {
             let user = try prepareData(of: bundle)
-            let (program, grants) = try handler.manifest.resolve(
+            var (program, grants) = try handler.manifest.resolve(
                 payload: payload, for: identifier, dataDirectory: data)
+            if case .command(var start) = program,
+                let tool = CommandTool(path: configuration.taskProgramPath)
+            {
+                tool.offer(to: &start, &grants)
+                program = .command(start)
+            }
             try registry.hostFiles.check(grants.files, of: identifier)
             for path in grants.created {
                 guard let user else { try DirectoryTree.make(path); continue }

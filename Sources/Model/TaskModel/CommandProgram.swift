@@ -53,6 +53,10 @@ public struct CommandProgram: Equatable, Hashable, Sendable, Codable {
     /// The signal that the program gets when the launch expires.
     public var stopSignal = StopSignal.TERM
 
+    /// Finds progress in the output: a POSIX extended regular expression with one group (a percentage) or two
+    /// (what is done, and the total), of at most 1,024 bytes; `nil` if the output is not searched.
+    public var progressPattern: String?
+
     /// Makes a command with the defaults of a manifest.
     public init(_ action: Action) { self.action = action }
 
@@ -91,6 +95,8 @@ public struct CommandStart: Equatable, Sendable {
     public var stopSignal: UInt64
     /// Whether every process of the program's process group gets the signal.
     public var stopsGroup: Bool
+    /// The pattern that finds progress in the output; `nil` if the output is not searched.
+    public var progressPattern: String?
 
     public init(
         words: [String], environment: [String], directory: String, readsPayload: Bool, success: [UInt8],

@@ -36,6 +36,7 @@ static struct {
     int stop_signal;
     bool stops_group;
     bool reads_payload;
+    bool shows_progress; /* Whether its output is searched for progress. */
 
     pthread_mutex_t lock; /* Guards the members below: the control thread stops the program. */
     pid_t process;        /* 0 while the program does not run. */
@@ -200,6 +201,11 @@ const char *command_prepare(bgtask_task *task, const bgtask_host *host, struct b
         snprintf(finding, sizeof(finding), "the command can't be prepared: %s", strerror(errno));
         return finding;
     }
+    char *pattern = body_text(message, 8);
+    command.shows_progress = pattern != NULL;
+    if (pattern != NULL && !command_output_set_pattern(pattern))
+        return "the pattern of 'progress' is not a regular expression of this machine's C library";
+    free(pattern);
     if (!find_program(command.words[0]))
         return finding;
     const char *why = check_program();
@@ -232,8 +238,24 @@ static int open_input(const bgtask_launch *launch) {
     return file;
 }
 
+/* The pipes from the program: its control lines, and its output if that is searched for progress. The
+ * descriptors are -1 where there is no pipe. */
+enum { CONTROL, OUTPUT, ERRORS, PIPE_COUNT };
+struct pipes {
+    int ends[PIPE_COUNT][2];
+};
+
+static bool open_pipes(struct pipes *pipes) {
+    for (int i = 0; i < PIPE_COUNT; i++)
+        pipes->ends[i][0] = pipes->ends[i][1] = -1;
+    for (int i = 0; i < (command.shows_progress ? PIPE_COUNT : 1); i++)
+        if (pipe2(pipes->ends[i], O_CLOEXEC) != 0 || fcntl(pipes->ends[i][0], F_SETFL, O_NONBLOCK) != 0)
+            return false;
+    return true;
+}
+
 /* Starts the program in a process group of its own. Returns 0, or an errno. */
-static int start(int input, int control) {
+static int start(int input, const struct pipes *pipes) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t all, none;
@@ -242,7 +264,11 @@ static int start(int input, int control) {
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, control, COMMAND_CONTROL);
+    if (command.shows_progress) {
+        posix_spawn_file_actions_adddup2(&files, pipes->ends[OUTPUT][1], STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&files, pipes->ends[ERRORS][1], STDERR_FILENO);
+    }
+    posix_spawn_file_actions_adddup2(&files, pipes->ends[CONTROL][1], COMMAND_CONTROL);
     posix_spawn_file_actions_addchdir_np(&files, command.directory);
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
@@ -311,17 +337,35 @@ static int time_for_rest(void) {
     return left <= 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
+/* What the program has written, by pipe. */
+struct words {
+    struct command_lines lines;
+    struct command_output outputs[PIPE_COUNT];
+};
+
+/* Reads what a pipe contains. Returns false at its end. */
+static bool read_pipe(struct words *words, const struct pipes *pipes, int number) {
+    int pipe = pipes->ends[number][0];
+    return number == CONTROL ? command_lines_read(&words->lines, pipe, command.task, command.host)
+                             : command_output_read(&words->outputs[number], pipe, command.task, command.host);
+}
+
 /* Obeys the program's lines until the program ends and, if the launch expires, until the processes that it
  * started have ended, too: a shell that a signal ended may have left the worker that saves a checkpoint. */
-static int wait_for_end(int control, int children) {
-    struct command_lines lines;
-    bool has_lines = command_lines_begin(&lines), has_ended = false;
-    struct pollfd sources[2] = {{.fd = children, .events = POLLIN},
-                                {.fd = has_lines ? control : -1, .events = POLLIN}};
+static int wait_for_end(const struct pipes *pipes, int children) {
+    struct words words = {0};
+    bool has_ended = false;
+    struct pollfd sources[1 + PIPE_COUNT] = {{.fd = children, .events = POLLIN}};
+    for (int i = 0; i < PIPE_COUNT; i++) {
+        bool has_room = i == CONTROL ? command_lines_begin(&words.lines)
+                                     : command_output_begin(&words.outputs[i], i == OUTPUT ? 1 : 2);
+        sources[1 + i] = (struct pollfd){.fd = has_room ? pipes->ends[i][0] : -1, .events = POLLIN};
+    }
     int status = 0, left = -1;
     while (!has_ended || (left = time_for_rest()) > 0) {
-        sources[0].revents = sources[1].revents = 0;
-        poll(sources, 2, left);
+        for (int i = 0; i <= PIPE_COUNT; i++)
+            sources[i].revents = 0;
+        poll(sources, 1 + PIPE_COUNT, left);
         if (sources[0].revents != 0) {
             struct signalfd_siginfo news;
             while (read(children, &news, sizeof(news)) > 0)
@@ -331,11 +375,14 @@ static int wait_for_end(int control, int children) {
                 stop_rest();
         }
         // After the program's end, too: its last lines may still be in the pipe.
-        if ((sources[1].revents != 0 || has_ended) && sources[1].fd >= 0 &&
-            !command_lines_read(&lines, control, command.task, command.host))
-            sources[1].fd = -1;
+        for (int i = 0; i < PIPE_COUNT; i++)
+            if ((sources[1 + i].revents != 0 || has_ended) && sources[1 + i].fd >= 0 &&
+                !read_pipe(&words, pipes, i))
+                sources[1 + i].fd = -1;
     }
-    free(lines.bytes);
+    for (int i = OUTPUT; i < PIPE_COUNT; i++)
+        command_output_end(&words.outputs[i], command.task, command.host);
+    free(words.lines.bytes);
     return status;
 }
 
@@ -377,14 +424,16 @@ void command_run(void) {
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     int children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    int control[2], input = open_input(command.host->launch(command.task));
-    if (children < 0 || input < 0 || pipe2(control, O_CLOEXEC) != 0)
+    struct pipes pipes;
+    int input = open_input(command.host->launch(command.task));
+    if (children < 0 || input < 0 || !open_pipes(&pipes))
         return fail("there are no descriptors for the program", errno);
-    fcntl(control[0], F_SETFL, O_NONBLOCK);
     pthread_mutex_lock(&command.lock);
-    int code = command.is_stopping ? ECANCELED : start(input, control[1]);
+    int code = command.is_stopping ? ECANCELED : start(input, &pipes);
     pthread_mutex_unlock(&command.lock);
-    close(control[1]);
+    for (int i = 0; i < PIPE_COUNT; i++)
+        if (pipes.ends[i][1] >= 0)
+            close(pipes.ends[i][1]);
     close(input);
     // Without a completion, the host puts the request back.
     if (code == ECANCELED)
@@ -392,5 +441,5 @@ void command_run(void) {
     if (code != 0)
         return fail("the system can't start the program", code);
     // The host ends the processes that are left when the task has completed.
-    complete(wait_for_end(control[0], children));
+    complete(wait_for_end(&pipes, children));
 }

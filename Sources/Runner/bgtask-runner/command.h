@@ -38,4 +38,29 @@ bool command_lines_begin(struct command_lines *lines);
  *  pipe. The pipe must not block. */
 bool command_lines_read(struct command_lines *lines, int pipe, bgtask_task *task, const bgtask_host *host);
 
+/* command_output.c */
+
+/** One stream of a command's output, in parts of any size. */
+struct command_output {
+    char *bytes;     /**< What was read of the present line. */
+    size_t length;   /**< The number of these bytes. */
+    int target;      /**< The descriptor of the log. */
+    bool is_passed;  /**< Whether the line is so long that its beginning is in the log already. */
+    bool has_return; /**< Whether a carriage return followed the line. */
+};
+
+/** Sets the pattern that finds progress in the output: an extended regular expression with one or two groups.
+ *  Returns false if it is not one. Called once, before the command starts. */
+bool command_output_set_pattern(const char *text);
+
+/** Makes room for a line of a stream, which goes on to a descriptor. Returns false if there is no memory. */
+bool command_output_begin(struct command_output *output, int target);
+
+/** Reads everything that the pipe contains, reports progress and passes lines on. Returns false at the end of
+ *  the pipe. The pipe must not block. */
+bool command_output_read(struct command_output *output, int pipe, bgtask_task *task, const bgtask_host *host);
+
+/** Passes on what is left of a line without an end, and frees the memory. */
+void command_output_end(struct command_output *output, bgtask_task *task, const bgtask_host *host);
+
 #endif

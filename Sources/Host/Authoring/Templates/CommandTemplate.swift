@@ -27,9 +27,9 @@ extension TemplateNames {
               # One program: run: [/usr/bin/rsync, -rlt, /srv/a/, /srv/b]
               script: |
                 echo "Hello from \(name), attempt $BGTASK_ATTEMPT"
-                echo "progress 1 2 half done" >&$BGTASK_CONTROL
+                bgtask-task progress 1 2 "half done"
                 sleep 1
-                echo "progress 2 2 done" >&$BGTASK_CONTROL
+                bgtask-task progress 2 2 "done"
 
         """
     }

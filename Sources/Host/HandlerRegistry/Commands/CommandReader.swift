@@ -20,7 +20,7 @@ struct CommandReader {
 
     /// Reads a `command:`; returns `nil` if it can't be used, after a problem has been reported.
     func command(_ node: YAMLNode) -> (program: CommandProgram, places: CommandPlaces)? {
-        let keys = ["run", "script", "environment", "directory", "input", "success", "stop"]
+        let keys = ["run", "script", "environment", "directory", "input", "success", "stop", "progress"]
         guard let fields = Fields(node, "command", keys: keys, problems) else { return nil }
         guard let actionNode = fields["run"] ?? fields["script"] else {
             problems.error(
@@ -40,6 +40,7 @@ struct CommandReader {
         program.success = fields["success"].flatMap(success) ?? [0]
         program.stopSignal =
             fields["stop"]?.word("stop", as: CommandProgram.StopSignal.self, problems) ?? .TERM
+        program.progressPattern = fields["progress"].flatMap(ProgressPattern(problems: problems).pattern)
         guard action != nil else { return nil }
         return (program, CommandPlaces(program: actionNode.place, directory: fields["directory"]?.place))
     }

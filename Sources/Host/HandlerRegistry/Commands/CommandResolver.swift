@@ -51,11 +51,13 @@ struct CommandResolver {
                 finding: "the command has \(size) bytes with this payload; the limit is \(Self.maximumSize)",
                 remedy: "Submit a path instead of contents, or read the payload: command: {input: payload}")
         }
-        return CommandStart(
+        var start = CommandStart(
             words: words, environment: environment,
             directory: try directory(of: program) ?? dataDirectory ?? "/",
             readsPayload: program.input == .payload, success: program.success.sorted(),
             stopSignal: program.stopSignal.number, stopsGroup: program.stopsGroup)
+        start.progressPattern = program.progressPattern
+        return start
     }
 
     private func directory(of program: CommandProgram) throws(SubmissionError) -> String? {
@@ -68,7 +70,12 @@ struct CommandResolver {
     static func grant(for start: CommandStart) -> String? {
         guard let path = start.words.first, path.hasPrefix("/"), let real = try? PathWalk(path).realPath
         else { return nil }
-        return usualPrograms.contains { PathWalk.isInside(real, $0) } ? nil : real
+        return isUsualProgram(real) ? nil : real
+    }
+
+    /// Whether a real path is in one of the directories that every command may use.
+    static func isUsualProgram(_ path: String) -> Bool {
+        usualPrograms.contains { PathWalk.isInside(path, $0) }
     }
 
     private mutating func fill(_ text: String) throws(SubmissionError) -> String {
