@@ -128,7 +128,7 @@ import Testing
             try keys(SubmissionMessage.self) == [
                 "identifier", "earliestBeginDate", "requiresExternalPower", "requiresNetworkConnectivity",
                 "network", "payload", "title", "subtitle", "strategy", "requiresGPU", "idempotencyKey",
-                "deadline", "atDeadline", "ifPending", "tags", "kind",
+                "deadline", "atDeadline", "ifPending", "tags", "priority", "kind",
             ])
         #expect(try keys(CancelMessage.self) == ["target", "tag"])
         #expect(try keys(ExpireMessage.self) == ["target", "reason"])
@@ -144,7 +144,7 @@ import Testing
         #expect(
             change.names == ["used", "foreground", "dismissed", "refresh", "budget", "paused", "resumed"])
         #expect(change.nested["budget"]?.names == ["launches", "cpuSeconds", "burst"])
-        #expect(change.nested["paused"]?.names == ["until"])
+        #expect(change.nested["paused"]?.names == ["until", "drain"])
         #expect(change.nested.count == 2)
         #expect(try keys(TransferRequestsMessage.self) == keys(TransferRequestMessage.self))
     }

@@ -37,9 +37,11 @@ extension ScriptedHost {
         return nil
     }
 
-    func pause(until end: WallTime?) async throws(SubmissionError) -> Pause? {
-        try note("pause until \(end.map { "\($0.milliseconds)" } ?? "resumed")")
-        return Pause(since: WallTime(milliseconds: 0), until: end)
+    func pause(until end: WallTime?, letsEnd: Bool) async throws(SubmissionError) -> Pause? {
+        try note("\(letsEnd ? "drain" : "pause") until \(end.map { "\($0.milliseconds)" } ?? "resumed")")
+        var pause = Pause(since: WallTime(milliseconds: 0), until: end)
+        pause.letsEnd = letsEnd ? true : nil
+        return pause
     }
 
     func resume() async throws(SubmissionError) -> Pause? {
@@ -104,6 +106,15 @@ extension ScriptedHost {
             identifier: identifier, kind: .processing, pending: RequestID(rawValue: 17), running: nil,
             explanation: explanation)
     }
+
+    func explain(_ request: RequestID) async throws(SubmissionError) -> TaskExplanation {
+        try note("explain \(request)")
+        return TaskExplanation(
+            identifier: try! TaskIdentifier("com.example.photos.cleanup"), kind: .processing,
+            pending: request, running: nil, explanation: explanation)
+    }
+
+    func queues() async throws(SubmissionError) -> [QueueState] { script.withLock { $0.queues } }
 
     func explain(_ launch: LaunchID) async throws(SubmissionError) -> LaunchExplanation {
         try note("explain \(launch)")

@@ -11,6 +11,7 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
         var submissions: [TaskSubmission] = []
         var refusal: SubmissionError?
         var pending: [PendingRequest] = []
+        var queues: [QueueState] = []
         var handlers: [PermittedHandler] = []
         var launches: [LaunchRecord] = []
         var ended: [RequestRecord] = []

@@ -96,7 +96,7 @@ extension HistoryPlayer {
 
     mutating func call() {
         let bundle = chance(0.5) ? "com.example.a" : "com.example.b"
-        let names = ["refresh", "work", "powered", "once", "export", "call", "hourly", "nightly"]
+        let names = ["refresh", "work", "powered", "once", "export", "call", "hourly", "nightly", "batch"]
         let identifier = try! TaskIdentifier("\(bundle).\(one(of: names) ?? "")")
         switch number(0..<20) {
         case 0..<7: submit(identifier)
@@ -124,6 +124,11 @@ extension HistoryPlayer {
         if chance(0.3) { submission.idempotencyKey = "key-\(number(0..<3))" }
         if chance(0.3) { submission.earliestBeginDate = world.now.wall + .seconds(900) }
         choose(&submission)
+        if identifier.rawValue.hasSuffix(".batch") {
+            (submission.ifPending, submission.idempotencyKey) = (.replace, nil)
+            submission.priority = chance(0.5) ? number(0..<10) : nil
+            submission.requiresExternalPower = chance(0.2)
+        }
         let isBad = chance(0.2)
         if isBad { submission.payload = VirtualWorld.badPayload }
         let call = world.call(.submit(submission, from: nil))

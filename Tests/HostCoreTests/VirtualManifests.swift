@@ -6,7 +6,7 @@ import TaskModel
 /// The contents of the manifest and plugin directories in a virtual world; they may change at any time.
 ///
 /// There are three bundles. `a` has an app, a periodic schedule and a `call:`; `b` has schedules by calendar
-/// and by power; the tasks of `c` run only in clients.
+/// and by power, and a queue; the tasks of `c` run only in clients.
 struct VirtualManifests {
     /// The present form of a bundle.
     enum Variant: CaseIterable {
@@ -114,6 +114,15 @@ struct VirtualManifests {
             tasks.append(
                 task("hourly", .processing) {
                     $0.schedule = Schedule(every: period, tolerance: tolerance)
+                })
+        }
+        if index == 1 {
+            tasks.append(
+                task("batch", .processing) {
+                    $0.queue = QueueDeclaration()
+                    $0.queue?.concurrency = variant == .shorter ? 1 : 2
+                    $0.queue?.order = variant == .otherKind ? .fifo : .priority
+                    $0.retry = RetryDeclaration(attempts: 2, backOff: .seconds(30))
                 })
         }
         if variant != .shorter, index == 1 {

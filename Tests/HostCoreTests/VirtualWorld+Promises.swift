@@ -24,8 +24,12 @@ extension VirtualWorld {
         if cancelled.contains(request) {
             throw BrokenPromise("\(request) is launched, and was said to be cancelled")
         }
-        for task in tasks.values
-        where task.order.request.id == request || task.order.record.identifier == identifier {
+        // A queue may run two at a time, until its manifest changes.
+        let isQueue =
+            identifier.rawValue.hasSuffix(".batch")
+            || store.request(request)?.request.isQueued == true
+        let running = tasks.values.filter { $0.order.record.identifier == identifier }
+        for task in running where task.order.request.id == request || !isQueue || running.count > 1 {
             throw BrokenPromise("\(identifier), \(request) runs as \(task.order.id) and as \(id)")
         }
         for (client, run) in clients.values.flatMap({ client in client.runs.map { (client, $0) } })
@@ -235,7 +239,10 @@ extension VirtualWorld {
         if store.request(id) == nil { throw BrokenPromise("\(id) is acknowledged before it is stored") }
         if let process { submitters[id, default: []].insert(process) }
         // If the host kept the pending request instead (`--if-pending keep`), the key is still unused.
-        if let key, !acceptance.isKept, keyed.updateValue(id, forKey: key).map({ $0 != id }) == true {
+        // In a queue, a key can be used again after the end of its request.
+        if let key, !acceptance.isKept, !acceptance.request.isQueued,
+            keyed.updateValue(id, forKey: key).map({ $0 != id }) == true
+        {
             throw BrokenPromise("'\(key)' was accepted as another request than \(id)")
         }
     }

@@ -114,6 +114,8 @@ extension VirtualWorld {
             if explanation.mayStart, !hasDrained {
                 throw BrokenPromise("\(request.id) may start, and does not")
             }
+            // Of a queue, only the first request has news for followers.
+            if core.requests.queues.isWaiting(request) { continue }
             let vetoes = explanation.vetoes.map(\.policy)
             if core.isFollowed, !vetoes.isEmpty, followers.blocked[request.id] != vetoes {
                 let known = followers.blocked[request.id] ?? []

@@ -206,6 +206,10 @@ struct VirtualWorld {
         case .call(let call, .expire(let target, _)): expiries[call] = target
         case .call(let call, .pause(.until(let end))):
             pauses[call] = Pause(since: now.wall.rounded, until: end?.rounded)
+        case .call(let call, .pause(.drained(let end))):
+            var pause = Pause(since: now.wall.rounded, until: end?.rounded)
+            pause.letsEnd = true
+            pauses[call] = pause
         case .launch(.cancel(let id, let call, let identifier)):
             guard let bundle = core.launches[id]?.record.bundle else { return }
             let found = core.requests.pending.values.filter {

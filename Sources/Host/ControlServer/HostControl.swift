@@ -164,10 +164,12 @@ public protocol HostControl: Sendable {
 
     /// Pauses the whole host: nothing starts, and what runs stops.
     ///
-    /// - Parameter end: When the pause ends by itself; `nil` if only ``resume()`` ends it.
+    /// - Parameters:
+    ///   - end: When the pause ends by itself; `nil` if only ``resume()`` ends it.
+    ///   - letsEnd: Whether what runs ends by itself instead.
     /// - Returns: The pause, which is durable.
     /// - Throws: `invalidRequest` if the end has passed; `unavailable` if the pause could not be stored.
-    func pause(until end: WallTime?) async throws(SubmissionError) -> Pause?
+    func pause(until end: WallTime?, letsEnd: Bool) async throws(SubmissionError) -> Pause?
 
     /// Ends the pause of the whole host; pauses of single bundles go on.
     ///
@@ -201,6 +203,14 @@ public protocol HostControl: Sendable {
     ///
     /// - Throws: `notPermitted` if no manifest has the identifier.
     func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation
+
+    /// The present verdict of every policy about a pending request.
+    ///
+    /// - Throws: `notFound` if no pending request has this number.
+    func explain(_ request: RequestID) async throws(SubmissionError) -> TaskExplanation
+
+    /// The queues of tasks with pending requests, ordered by name.
+    func queues() async throws(SubmissionError) -> [QueueState]
 
     /// The recorded reasons for a launch's start and for its stop.
     ///

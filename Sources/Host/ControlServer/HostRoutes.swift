@@ -50,7 +50,8 @@ struct HostRoutes {
         routes.post("pause") { request, context in
             let message = try await request.message(
                 PauseOrderMessage.self, context: context, limits: limits)
-            return try await Response.json(PauseMessage(host.pause(until: message.until?.time)))
+            return try await Response.json(
+                PauseMessage(host.pause(until: message.until?.time, letsEnd: message.drain == true)))
         }
         routes.delete("pause") { request, context in
             try await request.requireNoBody(context: context, limits: limits)

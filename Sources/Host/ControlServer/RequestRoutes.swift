@@ -21,13 +21,26 @@ struct RequestRoutes {
             let accepted = try await host.submit(message.submission, from: context.peer)
             return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
-        routes.get("requests", query: [.after, .form, .limit, .summary, .identifier, .tag]) { request, _ in
+        routes.get("requests", query: [.after, .form, .limit, .summary, .identifier, .tag, .queues]) {
+            request, _ in
             try await pending(request)
+        }
+        routes.get("queues") { _, _ in try await Response.json(host.queues().map(QueueMessage.init)) }
+        routes.get("requests/:request/explanation") { _, context in
+            let id = try ClientText.request(context.parameters.require("request"))
+            return try await Response.json(TaskExplanationMessage(host.explain(id)))
         }
         routes.get("requests/:request") { _, context in
             let id = try ClientText.request(context.parameters.require("request"))
             let (record, launches) = try await host.request(id)
             return try Response.json(RequestDetailMessage(record, launches))
+        }
+        routes.post("requests/:request/retry") { request, context in
+            try await request.requireNoBody(context: context, limits: limits)
+            let id = try ClientText.request(context.parameters.require("request"))
+            let record = try await host.request(id).record
+            let accepted = try await host.submit(record.retried(), from: context.peer)
+            return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
         routes.post("cancel") { request, context in
             let message = try await request.message(CancelMessage.self, context: context, limits: limits)
@@ -60,18 +73,26 @@ struct RequestRoutes {
     private func pending(_ request: Request) async throws -> Response {
         let isShort = try ClientText.flag(.summary, request.query(.summary))
         if let name = request.query(.identifier) {
-            try request.refuse([.after, .form, .limit, .summary, .tag], beside: .identifier)
+            try request.refuse([.after, .form, .limit, .summary, .tag, .queues], beside: .identifier)
             let found = try await host.pending(ClientText.identifier(name))
             return try Response.json([found].compactMap(\.self).map(PendingRequestMessage.init))
         }
         let tag = try request.query(.tag).map(ClientText.tag)
         if try ClientText.asksForRows(request.query(.form)) {
             try request.refuse([.after, .limit, .summary], beside: .form)
+            let folds = try ClientText.folds(request.query(.queues))
             return try await PagedListing(limit: nil, pageLength: ControlProtocol.maximumPageLength) {
-                [host] after, count in try await host.pendingSummaries(after: after, limit: count, tag: tag)
+                [host] after, count in
+                var page = try await host.pendingSummaries(after: after, limit: count, tag: tag)
+                if folds { page.rows.removeAll { $0.reason?.policy == QueueState.policy } }
+                return page
             }.response(MediaType.rows) { rows, _ in
                 PendingListingRow.lines(of: rows)
             }
+        }
+        if request.query(.queues) != nil {
+            throw ClientText.invalid(
+                request.subject, "'queues' has no effect without 'form'", remedy: "Add 'form=rows'")
         }
         guard let start = try ClientText.pageStart(request.query(.after), RequestID.init) else {
             guard !isShort else {

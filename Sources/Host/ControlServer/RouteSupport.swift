@@ -224,6 +224,16 @@ enum ClientText {
         return true
     }
 
+    /// Whether a listing leaves out the requests behind the first ones of queues.
+    static func folds(_ text: String?) throws -> Bool {
+        guard let text else { return false }
+        guard text == "first" else {
+            throw invalid(
+                text, "it is not a valid value of 'queues'", remedy: "Give first, or leave 'queues' out")
+        }
+        return true
+    }
+
     static func invalid(_ subject: String, _ finding: String, remedy: String) -> SubmissionError {
         SubmissionError(
             code: .invalidRequest, subject: Printable.text(subject), finding: finding, remedy: remedy)

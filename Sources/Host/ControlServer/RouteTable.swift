@@ -4,7 +4,7 @@ import TaskModel
 /// The name of a query parameter that at least one route reads.
 enum QueryKey: String {
     case after, bundle, follow, form, identifier, identifiers, launch, limit, only, outcome, prefix, since
-    case summary, tag, until, word
+    case queues, summary, tag, until, word
 }
 
 /// Registers the routes of the control API.

@@ -18,6 +18,7 @@ extension HostCore {
         lastRequest = beginning.recovery.facts.lastRequest
         lastLaunch = beginning.recovery.facts.lastLaunch
         restoreTransfers(beginning.recovery.facts)
+        queueClock = now.wall.sinceEpoch - now.boot
         for (bundle, entry) in beginning.recovery.facts.advice { advice.restore(entry, of: bundle) }
         reportSettings(beginning.settings)
         for problem in registered.problems { log(problem.logLevel, "\(problem)") }
@@ -77,9 +78,9 @@ extension HostCore {
         requests.reserve(beginning.recovery.pending.count)
         for request in beginning.recovery.pending {
             requests.insert(request)
-            if request.after == nil { _ = scheduler.handle(.submitted(request), at: now) }
+            if request.after == nil, !request.isQueued { _ = scheduler.handle(.submitted(request), at: now) }
         }
-        emit(.recordPending(beginning.recovery.pending.filter { $0.after == nil }))
+        emit(.recordPending(beginning.recovery.pending.filter { $0.after == nil && !$0.isQueued }))
         let plans = Dictionary(schedules.map { ($0.identifier, $0.schedule) }) { first, _ in first }
         for (identifier, time) in beginning.recovery.lastLaunches.sorted(by: { $0.key < $1.key }) {
             let date = beginning.recovery.lastDates[identifier]

@@ -14,8 +14,8 @@ extension HostCore {
             found = []
             running = launches[id] == nil ? [] : [id]
         case .identifier(let identifier):
-            found = [requests.appended(to: identifier), requests.request(of: identifier)].compactMap(\.self)
-            running = launches.launch(of: identifier).map { [$0.record.id] } ?? []
+            found = requests.requests(of: identifier)
+            running = launches.all.filter { $0.record.identifier == identifier }.map(\.record.id).sorted()
         case .tag(let tag):
             found = requests.requests(with: tag)
             running = launches.all.filter { $0.record.tags.contains(tag) }.map(\.record.id).sorted()
@@ -40,9 +40,7 @@ extension HostCore {
     mutating func cancel(_ identifier: TaskIdentifier?, of id: LaunchID, _ call: UInt64) {
         guard let launch = launches[id] else { return }
         let candidates =
-            identifier.map {
-                [requests.appended(to: $0), requests.request(of: $0)].compactMap(\.self)
-            } ?? Array(requests.pending.values)
+            identifier.map { requests.requests(of: $0) } ?? Array(requests.pending.values)
         let found = candidates.filter { $0.bundle == launch.record.bundle }
         cancel(
             found.sorted(by: RequestBook.isBefore), [],

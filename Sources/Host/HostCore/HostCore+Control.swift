@@ -84,10 +84,16 @@ extension HostCore {
             feed(.refreshSwitched(bundle, permission))
         case .budget(let launches, let cpu, let burst):
             feed(.budgetChanged(bundle, launches: launches, cpu: cpu, burst: burst))
-        case .paused(let until):
+        case .paused(let until), .drained(let until):
             if let problem = problem(withEnd: until, of: "\(bundle)") { return refuse(call, problem) }
-            log(.notice, "\(bundle) is paused\(until.map { " until \(Timestamp($0))" } ?? "")")
-            feed(.bundlePaused(bundle, Pause(since: now.wall.rounded, until: until?.rounded)))
+            let isDrained = change == .drained(until: until)
+            log(
+                .notice,
+                "\(bundle) is \(isDrained ? "drained" : "paused")\(until.map { " until \(Timestamp($0))" } ?? "")"
+            )
+            var pause = Pause(since: now.wall.rounded, until: until?.rounded)
+            pause.letsEnd = isDrained ? true : nil
+            feed(.bundlePaused(bundle, pause))
         case .resumed:
             log(.notice, "\(bundle) is resumed")
             feed(.bundlePaused(bundle, nil))
@@ -113,13 +119,18 @@ extension HostCore {
     private mutating func pause(_ order: PauseOrder, _ call: CallID) {
         guard phase == .serving else { return refuse(call, notServing("the host")) }
         var pause: Pause?
-        if case .until(let end) = order {
+        switch order {
+        case .until(let end), .drained(let end):
             if let problem = problem(withEnd: end, of: "the host") { return refuse(call, problem) }
             pause = Pause(since: now.wall.rounded, until: end?.rounded)
+            if order == .drained(until: end) { pause?.letsEnd = true }
+        case .ended: break
         }
         log(
             .notice,
-            pause.map { "all bundles are paused\($0.until.map { " until \(Timestamp($0))" } ?? "")" }
+            pause.map {
+                "all bundles are \($0.letsEnd == true ? "drained" : "paused")\($0.until.map { " until \(Timestamp($0))" } ?? "")"
+            }
                 ?? "the pause of all bundles has ended")
         store(.remember(.pause(pause)), .pause(call, pause))
         feed(.pauseChanged(pause))
@@ -156,7 +167,8 @@ extension HostCore {
     private mutating func simulate(
         _ identifier: TaskIdentifier, _ call: CallID, debug: Bool, learn: Bool
     ) {
-        if let other = launches.launch(of: identifier) {
+        // Of a task with a queue, the scheduler knows whether another launch can start.
+        if declaration(for: identifier)?.queue == nil, let other = launches.launch(of: identifier) {
             return refuse(
                 call,
                 SubmissionError(

@@ -240,7 +240,7 @@ extension HostCore {
         requests.insert(putBack)
         // The user may have cancelled the launch during the new attempt.
         if unsaved.launch.isCancelled { return cancel(putBack.id, .cancelledByUser) }
-        feed(.submitted(putBack))
+        if !putBack.isQueued { feed(.submitted(putBack)) }
         cancelWithoutClient(putBack)
     }
 }

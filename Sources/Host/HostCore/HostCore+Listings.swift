@@ -18,8 +18,9 @@ extension HostCore {
     ) -> ListingPage<PendingRequest, RequestID> {
         let page = requests.page(after: after, limit: limit, tag: tag)
         var foresight = Foresight(scheduler, at: now)
+        var places = QueuePlaces()
         return ListingPage(
-            rows: page.rows.map { pendingRequest($0, &foresight, at: now) }, next: page.next)
+            rows: page.rows.map { pendingRequest($0, &foresight, &places, at: now) }, next: page.next)
     }
 
     /// A part of the pending requests, oldest first, each with only the first reason why it waits.
@@ -28,23 +29,32 @@ extension HostCore {
     ) -> ListingPage<PendingSummary, RequestID> {
         let page = requests.page(after: after, limit: limit, tag: tag)
         var foresight = Foresight(scheduler, at: now)
+        var places = QueuePlaces()
         return ListingPage(
-            rows: page.rows.map { summary(of: $0, &foresight, at: now) }, next: page.next)
+            rows: page.rows.map { summary(of: $0, &foresight, &places, at: now) }, next: page.next)
     }
 
     /// The pending request of an identifier, with the policies' answers at a time; `nil` if there is none.
     public func pendingRequest(of identifier: TaskIdentifier, at now: Moment) -> PendingRequest? {
-        guard let request = requests.request(of: identifier), !requests.foreseen.contains(request.id) else {
-            return nil
-        }
+        let first = requests.queues.first(of: identifier).first.flatMap { requests.pending[$0] }
+        guard let request = requests.request(of: identifier) ?? first,
+            !requests.foreseen.contains(request.id)
+        else { return nil }
         var foresight = Foresight(scheduler, at: now)
-        return pendingRequest(request, &foresight, at: now)
+        var places = QueuePlaces()
+        return pendingRequest(request, &foresight, &places, at: now)
     }
 
     private func pendingRequest(
-        _ request: TaskRequest, _ foresight: inout Foresight, at now: Moment
+        _ request: TaskRequest, _ foresight: inout Foresight, _ places: inout QueuePlaces, at now: Moment
     ) -> PendingRequest {
         let request = judged(request)
+        let place = place(inQueueOf: request, &places)
+        if let headline = headline(inQueue: request, place: place) {
+            return PendingRequest(
+                request: request, verdicts: explain(request, place: place, at: now).verdicts,
+                headline: headline, waited: [])
+        }
         return PendingRequest(
             request: request,
             verdicts: requests.refusedStarts.explanation(explain(request, at: now)).verdicts,
@@ -69,15 +79,24 @@ extension HostCore {
     ///
     /// If the scheduler does not have the request, it judges the request as if it were new.
     func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
+        var places = QueuePlaces()
+        return explain(request, place: place(inQueueOf: request, &places), at: now)
+    }
+
+    /// Like ``explain(_:at:)``, for a request before which `place` others of its queue come.
+    private func explain(_ request: TaskRequest, place: Int?, at now: Moment) -> Explanation {
         if let known = scheduler.explain(request.id, at: now) { return known }
         var explanation = scheduler.explain(request, at: now)
-        if let wait = request.waitForOther { explanation.verdicts.insert(wait, at: 0) }
+        if let wait = request.waitForOther ?? waitInQueue(request, place: place) {
+            explanation.verdicts.insert(wait, at: 0)
+        }
         return explanation
     }
 
     private func summary(
-        of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
+        of request: TaskRequest, _ foresight: inout Foresight, _ places: inout QueuePlaces, at now: Moment
     ) -> PendingSummary {
+        if request.isQueued, let summary = summary(inQueue: request, &places, at: now) { return summary }
         guard let wait = request.waitForOther else {
             var summary = scheduler.summary(of: judged(request), &foresight, at: now)
             requests.refusedStarts.apply(to: &summary)
@@ -86,6 +105,22 @@ extension HostCore {
         return PendingSummary(
             request: request, reason: wait, otherReasons: explain(request, at: now).vetoes.count - 1,
             headline: request.headlineOfOther ?? "")
+    }
+
+    /// The short form of a request behind others of its queue; `nil` for all others.
+    private func summary(
+        inQueue request: TaskRequest, _ places: inout QueuePlaces, at now: Moment
+    ) -> PendingSummary? {
+        let place = place(inQueueOf: request, &places)
+        if place == 0 {
+            return PendingSummary(
+                request: request, reason: explain(request, place: 0, at: now).vetoes.first, otherReasons: 0,
+                headline: headline(inQueue: request, place: 0) ?? "")
+        }
+        guard let wait = waitInQueue(request, place: place) else { return nil }
+        return PendingSummary(
+            request: request, reason: wait, otherReasons: 0,
+            headline: headline(inQueue: request, place: place) ?? "")
     }
 
     /// Whether any of these launches is under way, so that its CPU time and memory can be measured.
@@ -146,6 +181,12 @@ extension HostCore {
                 forecast: forecast(request, explanation, at: now),
                 outlook: outlook(of: request, at: now))
         }
+        if let first = requests.queues.first(of: identifier).first
+            ?? requests.queues.members(of: identifier).min(),
+            let request = requests.pending[first]
+        {
+            return explain(pending: request, at: now)
+        }
         if let request = requests.appended(to: identifier) {
             return TaskExplanation(
                 identifier: identifier, kind: request.kind, pending: request.id, running: running,
@@ -166,6 +207,31 @@ extension HostCore {
             explanation: requests.refusedStarts.explanation(explanation),
             forecast: forecast(request, explanation, at: now),
             outlook: outlook(of: request, at: now))
+    }
+
+    /// Returns every policy's answer about starting a pending request at a time.
+    ///
+    /// - Throws: `notFound` if the request is not pending.
+    public func explain(_ id: RequestID, at now: Moment) throws(SubmissionError) -> TaskExplanation {
+        guard let request = requests.pending[id], !requests.foreseen.contains(id) else {
+            throw notFound("\(id)", "no pending request has this number")
+        }
+        return explain(pending: request, at: now)
+    }
+
+    private func explain(pending request: TaskRequest, at now: Moment) -> TaskExplanation {
+        let identifier = request.identifier
+        let running = launches.launch(of: identifier)?.record.id
+        let explanation = explain(request, at: now)
+        guard scheduler.pendingRequest(request.id) != nil else {
+            return TaskExplanation(
+                identifier: identifier, kind: request.kind, pending: request.id, running: running,
+                explanation: explanation, forecast: nil)
+        }
+        return TaskExplanation(
+            identifier: identifier, kind: request.kind, pending: request.id, running: running,
+            explanation: requests.refusedStarts.explanation(explanation),
+            forecast: forecast(request, explanation, at: now), outlook: outlook(of: request, at: now))
     }
 
     /// Predicts when a request will start; `nil` if it may start now.

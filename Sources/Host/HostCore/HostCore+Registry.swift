@@ -30,6 +30,7 @@ extension HostCore {
             emit(.work(.watchStorage(snapshot.needsStorage)))
         }
         feed(.handlersChanged(snapshot.handlers.map(\.manifest)))
+        requests.touchQueues()
         let present = handlers
         endPausesOfOldLibraries { handlersBefore[$0] != present[$0] }
         emit(.work(.removeApps(keeping: installedBundles)))

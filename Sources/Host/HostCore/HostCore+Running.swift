@@ -39,7 +39,8 @@ extension HostCore {
         case .cancel(let id, let call, let identifier): cancel(identifier, of: id, call)
         case .pending(let id, let call):
             let bundle = launches[id]?.record.bundle
-            let pending = requests.durable.filter { $0.bundle == bundle }
+            // Of a queue, a handler sees the first request; all of them may be more than a frame can contain.
+            let pending = requests.durable.filter { $0.bundle == bundle && !requests.queues.isWaiting($0) }
             emit(.reply(id, call: call, .success(pending.sorted { $0.id < $1.id })))
         case .sessionCall(let id, let call, let question): takeSessionCall(question, of: id, call)
         case .assertionBegan(let id, let assertion, let name):

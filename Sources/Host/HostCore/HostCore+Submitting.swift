@@ -142,10 +142,16 @@ extension HostCore {
         _ submission: TaskSubmission, _ submitter: Submitter, client: ClientID?
     ) {
         do {
+            try checkQueue(submission)
             let admission = try scheduler.admit(submission, at: now)
-            let terms = RequestTerms(
+            var terms = RequestTerms(
                 bundle: admission.bundle, kind: admission.kind, acceptedAt: now.wall,
                 deadline: admission.deadline, pendingLimit: admission.pendingLimit)
+            if let queue = queue(for: submission) {
+                let isRetry = RetryKey.isKey(submission.idempotencyKey)
+                terms.queue = QueueTerms(unique: isRetry ? QueueDeclaration.longestUnique : queue.unique)
+                terms.pendingLimit = nil
+            }
             let canForesee = canForesee(submission, submitter, terms)
             let id = accept(submission, terms, submitter, client: client)
             if canForesee {
@@ -185,7 +191,7 @@ extension HostCore {
         case .simulation, .installation, .schedule, .session: return false
         }
         let identifier = submission.identifier
-        guard submission.idempotencyKey == nil, submission.ifPending != .append,
+        guard terms.queue == nil, submission.idempotencyKey == nil, submission.ifPending != .append,
             requests.request(of: identifier) == nil, requests.appended(to: identifier) == nil,
             !requests.isSubmitting(identifier), unsavedEnds.isEmpty,
             !launches.all.contains(where: {
@@ -295,7 +301,8 @@ extension HostCore {
         if wasForeseen { return vetoes.enter(request.id) }
         requests.insert(request)
         // The scheduler gets a request that waits for another one only when that other one has ended.
-        if request.after != nil { return }
+        // Of a queue, it gets the first request when the events are passed on.
+        if request.after != nil || request.isQueued { return vetoes.enter(request.id) }
         requests.moveAppended(of: request.identifier, after: request.id)
         feed(.submitted(request))
     }

@@ -72,6 +72,8 @@ public struct HostCore: Sendable {
     var machineAlarm = MachineAlarmState.unused
 
     var requests = RequestBook()
+    /// Wall time minus boot time when the queues were last dated; `nil` before the first alarm.
+    var queueClock: Duration?
     var launches = LaunchBook()
     var clients = ClientBook()
     var bundles = BundleKeeper()
@@ -240,6 +242,13 @@ public struct HostCore: Sendable {
     ///
     /// Actions can add events; the function returns when none is left.
     mutating func drainEvents() {
+        repeat {
+            drainWaitingEvents()
+            advanceQueues()
+        } while !events.isEmpty
+    }
+
+    private mutating func drainWaitingEvents() {
         while let event = events.popFirst() {
             emit(.record(event))
             if case .conditionsChanged(let conditions) = event { history.note(conditions, at: now.wall) }
@@ -264,7 +273,8 @@ public struct HostCore: Sendable {
         where requests.starting[id] == nil && !requests.foreseen.contains(id)
             && !requests.withdrawing.contains(id)
         {
-            guard let request = requests.pending[id] else { continue }
+            // Only the first request of a queue has news; the others wait for it.
+            guard let request = requests.pending[id], !requests.queues.isWaiting(request) else { continue }
             let verdicts = explain(request, at: now).vetoes
             if vetoes.isNews(verdicts.map(\.policy), of: id) {
                 emit(.publish(.requestBlocked(request, verdicts)))
@@ -294,7 +304,8 @@ public struct HostCore: Sendable {
         .compactMap(\.self).min()
         // A host that stops fails no requests.
         let overdue = phase == .serving ? requests.firstAppendedDeadline() : nil
-        next.wall = [wake.wall, overdue, transferDate()].compactMap(\.self).min()
+        let queued = phase == .serving ? requests.nextQueueDate() : nil
+        next.wall = [wake.wall, overdue, queued, transferDate()].compactMap(\.self).min()
         guard mustArm || next != armed else { return }
         armed = next
         emit(.arm(next))
@@ -309,6 +320,12 @@ public struct HostCore: Sendable {
         endOverdueSleep()
         endOverdueInClients()
         failOverdueAppended()
+        let offset = now.wall.sinceEpoch - now.boot
+        if let before = queueClock, offset - before > .seconds(1) || before - offset > .seconds(1) {
+            requests.redateQueues()
+        }
+        queueClock = offset
+        requests.releaseQueues(until: now.wall)
         feed(.timePassed)
     }
 

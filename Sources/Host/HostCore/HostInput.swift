@@ -222,6 +222,8 @@ public enum HostCall: Sendable {
 public enum PauseOrder: Equatable, Sendable {
     /// Nothing starts until this time or, with `nil`, until ``ended``.
     case until(WallTime?)
+    /// The same, but what runs ends by itself (`bgtask drain`).
+    case drained(until: WallTime?)
     /// The pause ends.
     case ended
 }

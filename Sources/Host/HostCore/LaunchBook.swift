@@ -88,7 +88,7 @@ struct LaunchBook: Sendable {
         _modify { yield &launches[id] }
     }
 
-    /// The launch of an identifier; there is at most one.
+    /// The launch of an identifier; of a task with a queue, the newest of its launches.
     func launch(of identifier: TaskIdentifier) -> OpenLaunch? {
         byIdentifier[identifier].flatMap { launches[$0] }
     }
@@ -104,7 +104,11 @@ struct LaunchBook: Sendable {
 
     mutating func remove(_ id: LaunchID) {
         guard let launch = launches.removeValue(forKey: id) else { return }
-        if byIdentifier[launch.record.identifier] == id { byIdentifier[launch.record.identifier] = nil }
+        if byIdentifier[launch.record.identifier] == id {
+            byIdentifier[launch.record.identifier] =
+                launches.values.filter { $0.record.identifier == launch.record.identifier }
+                .map(\.record.id).max()
+        }
         deadlines[id] = nil
     }
 

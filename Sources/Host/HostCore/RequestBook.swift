@@ -27,7 +27,10 @@ struct RequestBook: Sendable {
     /// The requests that wait for another one of their identifier to end; ``pending`` has them, too, but the
     /// scheduler does not.
     private var appended: [TaskIdentifier: RequestID] = [:]
-    /// The dates at which ``appended`` requests fail; the scheduler has the dates of the others.
+    /// The requests of queues; ``pending`` has them, too, and the scheduler the first of each queue.
+    private(set) var queues = QueueBook()
+    /// The dates at which ``appended`` requests and those of queues fail; the scheduler has the dates of the
+    /// others.
     private var appendedDeadlines = StartDeadlines()
     /// The starts that the store has not recorded yet, by request.
     private(set) var starting: [RequestID: Start] = [:]
@@ -103,12 +106,13 @@ struct RequestBook: Sendable {
     }
 
     private static func waiting(_ id: RequestID, in pending: [RequestID: TaskRequest]) -> TaskRequest? {
-        pending[id].flatMap { $0.after == nil ? nil : $0 }
+        pending[id].flatMap { $0.after == nil && !$0.isQueued ? nil : $0 }
     }
 
-    /// The continued tasks of a bundle that wait for others, oldest first.
+    /// The continued tasks of a bundle that wait for others, and those of its queues, oldest first.
     func appendedContinued(of bundle: BundleIdentifier) -> [TaskRequest] {
-        appended.values.compactMap { pending[$0] }
+        let queued = queues.identifiers.flatMap { queues.members(of: $0) }
+        return (Array(appended.values) + queued).compactMap { pending[$0] }
             .filter { $0.bundle == bundle && $0.kind == .continuedProcessing }
             .sorted { $0.id < $1.id }
     }
@@ -139,7 +143,13 @@ struct RequestBook: Sendable {
             count(request, 1)
             order.insert(request.id)
         }
-        if request.after == nil {
+        if request.isQueued {
+            queues.add(request)
+            guard request.failsAt != nil else { return }
+            let pending = pending
+            let count = queues.count(of: request.identifier)
+            appendedDeadlines.add(request, among: count) { Self.waiting($0, in: pending) }
+        } else if request.after == nil {
             byIdentifier[request.identifier] = request.id
         } else {
             appended[request.identifier] = request.id
@@ -155,7 +165,33 @@ struct RequestBook: Sendable {
         byIdentifier.reserveCapacity(byIdentifier.count + count)
     }
 
+    /// Determines the first requests of the queues that have changed; see ``QueueBook/settle(at:_:_:date:)``.
+    mutating func settleQueues(
+        at now: WallTime, _ orders: [TaskIdentifier: QueueOrder], date: (TaskRequest) -> WallTime?
+    ) -> [QueueBook.Move] {
+        queues.settle(at: now, pending, orders, date: date)
+    }
+
+    /// The next date of a queued request; `nil` if none waits for one.
+    mutating func nextQueueDate() -> WallTime? { queues.nextDate() }
+
+    /// Lets the queues advance whose requests have waited for a date that has come.
+    mutating func releaseQueues(until now: WallTime) { queues.release(until: now) }
+
+    /// Determines the dates of queued requests again, because the wall clock was set.
+    mutating func redateQueues() { queues.redate() }
+
+    /// Examines all queues again.
+    mutating func touchQueues() { queues.touchAll() }
+
+    /// All pending requests of an identifier, those that wait for others first.
+    func requests(of identifier: TaskIdentifier) -> [TaskRequest] {
+        let queued = queues.members(of: identifier).sorted().compactMap { pending[$0] }
+        return [appended(to: identifier), request(of: identifier)].compactMap(\.self) + queued
+    }
+
     private mutating func count(_ request: TaskRequest, _ change: Int) {
+        if request.isQueued { return }
         guard request.submission.origin != .schedule else { return }
         let lane = Lane(bundle: request.bundle, kind: request.kind)
         let count = counts[lane, default: 0] + change
@@ -197,6 +233,9 @@ struct RequestBook: Sendable {
     /// Whether the store has not yet answered a submission of the identifier.
     func isSubmitting(_ identifier: TaskIdentifier) -> Bool { submissions[identifier] != nil }
 
+    /// The number of submissions of the identifier that the store has not answered.
+    func submissionCount(of identifier: TaskIdentifier) -> Int { submissions[identifier] ?? 0 }
+
     mutating func beginSubmission(of identifier: TaskIdentifier) {
         submissions[identifier, default: 0] += 1
     }
@@ -229,6 +268,7 @@ struct RequestBook: Sendable {
         order.remove { pending[$0] != nil }
         count(request, -1)
         foreseen.remove(id)
+        if request.isQueued { queues.remove(request) }
         if byIdentifier[request.identifier] == id { byIdentifier[request.identifier] = nil }
         if appended[request.identifier] == id { appended[request.identifier] = nil }
         starting[id] = nil
@@ -238,7 +278,11 @@ struct RequestBook: Sendable {
         return request
     }
 
-    mutating func start(_ id: RequestID, _ start: Start) { starting[id] = start }
+    mutating func start(_ id: RequestID, _ start: Start) {
+        starting[id] = start
+        // The next request of its queue can start at the same time.
+        if let request = pending[id], request.isQueued { queues.leave(request) }
+    }
 
     /// Stores the directories of a start that the store has not recorded.
     ///

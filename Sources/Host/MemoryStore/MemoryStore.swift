@@ -16,6 +16,8 @@ public struct MemoryStore: Equatable, Sendable {
     private var pending: [TaskIdentifier: RequestID] = [:]
     /// The requests that wait for another one of their identifier; their state is `pending`, too.
     private var appended: [TaskIdentifier: RequestID] = [:]
+    /// The pending requests of queues, of which an identifier can have several.
+    private var queued: Set<RequestID> = []
     private var checkpoints: [RequestID: [UInt8]] = [:]
     private var launches: [LaunchID: LaunchRecord] = [:]
     /// The launches that have not ended.
@@ -97,6 +99,11 @@ public struct MemoryStore: Equatable, Sendable {
             appended[request.identifier] = request.id
             return
         }
+        if request.isQueued {
+            requests[request.id] = RequestRecord(request: request, state: .pending)
+            queued.insert(request.id)
+            return
+        }
         if let other = pending[request.identifier] { requests[other] = nil }
         requests[request.id] = RequestRecord(request: request, state: .pending)
         pending[request.identifier] = request.id
@@ -162,7 +169,9 @@ public struct MemoryStore: Equatable, Sendable {
 
     /// All pending requests, oldest first.
     public var pendingRequests: [TaskRequest] {
-        (Array(pending.values) + Array(appended.values)).sorted().compactMap { requests[$0]?.request }
+        (Array(pending.values) + Array(appended.values) + Array(queued)).sorted().compactMap {
+            requests[$0]?.request
+        }
     }
 
     /// The request with this number, in any state; `nil` if there is none.
@@ -200,6 +209,7 @@ public struct MemoryStore: Equatable, Sendable {
     private mutating func accept(_ submission: TaskSubmission, _ terms: RequestTerms) -> Result<
         Acceptance, SubmissionError
     > {
+        if let queue = terms.queue { return .success(acceptQueued(submission, terms, queue)) }
         if let key = submission.idempotencyKey,
             let earlier = requests.values.first(where: {
                 $0.request.identifier == submission.identifier
@@ -234,7 +244,7 @@ public struct MemoryStore: Equatable, Sendable {
         let replaced = before == nil ? found : nil
         let taken = pendingRequests.count {
             $0.bundle == terms.bundle && $0.kind == terms.kind && $0.submission.origin != .schedule
-                && $0.id != replaced?.id
+                && $0.id != replaced?.id && !$0.isQueued
         }
         if let limit = terms.pendingLimit, submission.origin != .schedule, taken >= limit {
             return .failure(
@@ -259,6 +269,29 @@ public struct MemoryStore: Equatable, Sendable {
         return .success(Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced))
     }
 
+    /// Stores a request of a queue, unless one with the same key has not ended, or ended only recently.
+    private mutating func acceptQueued(
+        _ submission: TaskSubmission, _ terms: RequestTerms, _ queue: QueueTerms
+    ) -> Acceptance {
+        if let key = submission.idempotencyKey,
+            let earlier = requests.values.first(where: {
+                $0.request.identifier == submission.identifier
+                    && $0.request.submission.idempotencyKey == key
+            })
+        {
+            if queue.isRepeat(of: earlier, at: terms.acceptedAt) {
+                return Acceptance(
+                    request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil)
+            }
+            requests[earlier.request.id]?.request.submission.idempotencyKey = nil
+        }
+        facts.lastRequest = terms.id?.rawValue ?? (facts.lastRequest + 1)
+        let request = terms.request(RequestID(rawValue: facts.lastRequest), of: submission)
+        requests[request.id] = RequestRecord(request: request, state: .pending)
+        queued.insert(request.id)
+        return Acceptance(request: request, state: .pending, isRepeat: false, replaced: nil)
+    }
+
     /// If a request that ends came between a launch and the request that waits for both, the latter waits
     /// for the launch again.
     private mutating func keepBehindLaunch(_ ending: TaskRequest) {
@@ -274,6 +307,7 @@ public struct MemoryStore: Equatable, Sendable {
         let identifier = record.request.identifier
         if record.state == .pending, pending[identifier] == id { pending[identifier] = nil }
         if appended[identifier] == id { appended[identifier] = nil }
+        queued.remove(id)
         record.request.after = nil
         record.state = .done
         record.outcome = outcome
@@ -298,7 +332,11 @@ public struct MemoryStore: Equatable, Sendable {
                     remedy: "Only a pending request can be launched"))
         }
         requests[id]?.state = .launched
-        pending[found.request.identifier] = nil
+        if found.request.isQueued {
+            queued.remove(id)
+        } else {
+            pending[found.request.identifier] = nil
+        }
         facts.lastLaunch = terms.id?.rawValue ?? (facts.lastLaunch + 1)
         lastToken += 1
         var launch = LaunchRecord(
@@ -342,14 +380,20 @@ public struct MemoryStore: Equatable, Sendable {
     private mutating func settle(
         _ launch: LaunchRecord, _ end: LaunchEnd, at time: WallTime, _ putBack: PutBack?
     ) -> TaskRequest? {
-        guard let putBack, pending[launch.identifier] == nil, var record = requests[launch.request] else {
+        guard let putBack, var record = requests[launch.request],
+            pending[launch.identifier] == nil || record.request.isQueued
+        else {
             self.end(launch.request, end.outcome, end.reason, at: time)
             return nil
         }
         record.state = .pending
         record.request.putBack(putBack, at: time)
         requests[launch.request] = record
-        pending[launch.identifier] = launch.request
+        if record.request.isQueued {
+            queued.insert(launch.request)
+        } else {
+            pending[launch.identifier] = launch.request
+        }
         return record.request
     }
 

@@ -14,8 +14,8 @@ enum RequestRow {
                 INSERT INTO requests (id, identifier, bundle, kind, state, origin, earliest_ms,
                     requires_external_power, requires_network, requires_gpu, strategy, payload, title, subtitle,
                     idempotency_key, submitted_ms, deadline_ms, push_priority, network,
-                    start_deadline_ms, at_deadline, tags, after_request, attempt)
-                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                    start_deadline_ms, at_deadline, tags, after_request, queued, priority, attempt)
+                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
             terms.id?.rawValue, submission.identifier.rawValue, terms.bundle.rawValue, terms.kind.rawValue,
@@ -27,6 +27,7 @@ enum RequestRow {
             terms.acceptedAt.milliseconds, terms.deadline.milliseconds, submission.pushPriority.rawValue,
             submission.network?.rawValue, submission.startDeadline?.date.milliseconds,
             submission.startDeadline?.action.rawValue, StoredTags.encode(submission.tags), after?.rawValue,
+            terms.queue != nil, submission.priority,
         ])
         // This is the same request as reading the row would return.
         var request = terms.request(RequestID(rawValue: db.lastInsertedRowID), of: submission)
@@ -66,6 +67,7 @@ enum RequestRow {
         submission.subtitle = try StoredText.decode(row, "subtitle")
         submission.idempotencyKey = try StoredText.decodeOptional(row, "idempotency_key")
         submission.tags = try StoredTags.decode(row)
+        submission.priority = try row.decode(forColumn: "priority")
         if let date = try StoredTime.decodeOptional(row, "start_deadline_ms") {
             submission.startDeadline = StartDeadline(
                 date: date, action: try StoredWord.decode(row, "at_deadline"))
@@ -89,6 +91,7 @@ enum RequestRow {
         {
             request.attempts.furthest = TaskProgress(completed: completed, total: total)
         }
+        request.isQueued = try row.decode(forColumn: "queued")
         let after: Int64? = try row.decode(forColumn: "after_request")
         request.after = after.map(RequestID.init(rawValue:))
         let replacedBy: Int64? = try row.decode(forColumn: "replaced_by")

@@ -101,7 +101,7 @@ extension SQLiteRequestStore {
     private static func settle(
         _ launch: LaunchRecord, _ ended: EndedLaunch, _ putBack: PutBack?, in db: Database
     ) throws -> TaskRequest? {
-        guard let putBack, try findPending(launch.identifier, in: db) == nil else {
+        guard let putBack, try canPutBack(launch, in: db) else {
             try end(launch.request, ended.end.outcome, ended.end.reason, at: ended.at.wall, in: db)
             return nil
         }
@@ -118,6 +118,13 @@ extension SQLiteRequestStore {
             putBack.attempts.furthest?.total, launch.request.rawValue,
         ])
         return try RequestRow.one(id: launch.request, in: db).request
+    }
+
+    /// Whether the request of an ended launch can become pending: it is of a queue, or no other request of
+    /// its identifier is pending.
+    private static func canPutBack(_ launch: LaunchRecord, in db: Database) throws -> Bool {
+        if try findPending(launch.identifier, in: db) == nil { return true }
+        return try RequestRow.one(id: launch.request, in: db).request.isQueued
     }
 
     /// See ``RequestStore``.

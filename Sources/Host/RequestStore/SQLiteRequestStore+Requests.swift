@@ -9,6 +9,7 @@ extension SQLiteRequestStore {
     static func accept(_ submission: TaskSubmission, _ terms: RequestTerms, in db: Database) throws
         -> Acceptance
     {
+        if let queue = terms.queue { return try acceptQueued(submission, terms, queue, in: db) }
         if let key = submission.idempotencyKey,
             let earlier = try find(submission.identifier, key: key, in: db)
         {
@@ -53,6 +54,24 @@ extension SQLiteRequestStore {
             ).execute(arguments: [request.id.rawValue, replaced.id.rawValue])
         }
         return Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced)
+    }
+
+    /// Stores a request of a queue, unless one with the same key has not ended, or ended only recently.
+    private static func acceptQueued(
+        _ submission: TaskSubmission, _ terms: RequestTerms, _ queue: QueueTerms, in db: Database
+    ) throws -> Acceptance {
+        if let key = submission.idempotencyKey,
+            let earlier = try find(submission.identifier, key: key, in: db)
+        {
+            if queue.isRepeat(of: earlier, at: terms.acceptedAt) {
+                return Acceptance(
+                    request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil)
+            }
+            try db.cachedStatement(sql: "UPDATE requests SET idempotency_key = NULL WHERE id = ?")
+                .execute(arguments: [earlier.request.id.rawValue])
+        }
+        let request = try RequestRow.insert(submission, terms, after: nil, into: db)
+        return Acceptance(request: request, state: .pending, isRepeat: false, replaced: nil)
     }
 
     /// Ends a pending request as cancelled; returns false if the request is not pending.
@@ -104,7 +123,7 @@ extension SQLiteRequestStore {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT * FROM requests
-                WHERE identifier = ? AND state = 'pending' AND after_request IS NULL
+                WHERE identifier = ? AND state = 'pending' AND after_request IS NULL AND queued = 0
                 """)
         return try Row.fetchOne(statement, arguments: [identifier.rawValue]).map {
             try RequestRow.decode($0).request
@@ -143,7 +162,8 @@ extension SQLiteRequestStore {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT count(*) FROM requests
-                WHERE bundle = ? AND kind = ? AND state = 'pending' AND origin <> 'schedule' AND id <> ?
+                WHERE bundle = ? AND kind = ? AND state = 'pending' AND queued = 0 AND origin <> 'schedule'
+                    AND id <> ?
                 """)
         return try Int.fetchOne(
             statement, arguments: [bundle.rawValue, kind.rawValue, replaced?.rawValue ?? 0]) ?? 0

@@ -95,6 +95,23 @@ enum StoreSchema {
                     ) STRICT
                     """)
         }
+        migrator.registerMigration("12 queues") { db in
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN queued INTEGER NOT NULL DEFAULT 0")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN priority INTEGER")
+            // Any number of requests of a queue can be pending; they do not count for the bundle's limit.
+            try db.execute(sql: "DROP INDEX requests_pending")
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX requests_pending ON requests (identifier)
+                    WHERE state = 'pending' AND after_request IS NULL AND queued = 0
+                    """)
+            try db.execute(sql: "DROP INDEX requests_pending_of_bundle")
+            try db.execute(
+                sql: """
+                    CREATE INDEX requests_pending_of_bundle ON requests (bundle, kind)
+                    WHERE state = 'pending' AND queued = 0
+                    """)
+        }
         return migrator
     }
 

@@ -17,17 +17,21 @@ struct StoredPause: Codable {
     var crashes: Int?
     var library: String?
     var launch: Int64?
+    var letsEnd: Bool?
 
     init(_ pause: Pause) {
         since = StoredInstant(pause.since)
         until = pause.until.map(StoredInstant.init)
         (crashes, library, launch) = (pause.crashes, pause.library, pause.launch?.rawValue)
+        letsEnd = pause.letsEnd
     }
 
     var pause: Pause {
-        Pause(
+        var pause = Pause(
             since: since.time, until: until?.time, crashes: crashes, library: library,
             launch: launch.map(LaunchID.init(rawValue:)))
+        pause.letsEnd = letsEnd
+        return pause
     }
 }
 

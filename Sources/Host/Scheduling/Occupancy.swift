@@ -49,8 +49,17 @@ struct Occupancy: Sendable {
         var byBundle: [BundleIdentifier: Int] = [:]
     }
 
-    /// The requests with a launch under way, by identifier.
+    /// A launch of a task with a queue, beside another one of the same task.
+    private struct Other: Sendable {
+        let request: RequestID
+        let since: WallTime
+    }
+
+    /// The requests with a launch under way, by identifier; of a task with a queue, the one whose launch
+    /// began first.
     private(set) var requests: [TaskIdentifier: RequestID] = [:]
+    /// The other requests with a launch under way, of tasks with queues, in the order of their launches.
+    private var others: [TaskIdentifier: [Other]] = [:]
     /// When each of these launches began.
     private(set) var beginnings: [TaskIdentifier: WallTime] = [:]
     /// The lane whose slot each of these launches occupies.
@@ -69,20 +78,41 @@ struct Occupancy: Sendable {
     /// The number of deferrable launches.
     var discretionary: Int { short.count + long.count }
 
+    /// The number of launches of a task under way.
+    func count(of identifier: TaskIdentifier) -> Int {
+        (requests[identifier] == nil ? 0 : 1) + (others[identifier]?.count ?? 0)
+    }
+
     mutating func begin(_ request: TaskRequest, at now: WallTime) {
-        requests[request.identifier] = request.id
-        beginnings[request.identifier] = now
+        if requests[request.identifier] == nil {
+            requests[request.identifier] = request.id
+            beginnings[request.identifier] = now
+        } else {
+            others[request.identifier, default: []].append(Other(request: request.id, since: now))
+        }
         lanes[request.identifier] = request.lane
         since = now
         count(request, 1)
     }
 
     mutating func end(_ request: TaskRequest, at now: WallTime) {
-        requests[request.identifier] = nil
-        beginnings[request.identifier] = nil
-        lanes[request.identifier] = nil
+        leave(request)
         since = now
         count(request, -1)
+    }
+
+    private mutating func leave(_ request: TaskRequest) {
+        let identifier = request.identifier
+        var rest = others[identifier] ?? []
+        if requests[identifier] == request.id {
+            let next = rest.isEmpty ? nil : rest.removeFirst()
+            requests[identifier] = next?.request
+            beginnings[identifier] = next?.since
+        } else {
+            rest.removeAll { $0.request == request.id }
+        }
+        others[identifier] = rest.isEmpty ? nil : rest
+        if requests[identifier] == nil { lanes[identifier] = nil }
     }
 
     /// The occupied slots of a lane; launches by `bgtask launch` occupy those of their request's own lane.

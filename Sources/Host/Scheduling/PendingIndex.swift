@@ -68,14 +68,24 @@ struct PendingIndex: Sendable {
         var stamp = 0
         /// When the host wakes for the request; `nil` unless it waits for a date.
         var alarm: WallTime?
+        /// For a request of a queue, since when it is the first of its queue; `nil` for other requests.
+        var turn: WallTime?
 
         /// Returns the key of the request among the candidates of a lane.
         ///
         /// In a fair lane, the request with the earliest deadline comes first; in other lanes, the oldest
         /// request. Requests that were put back come last, in the order of their put-backs: in a fair lane
         /// after all first attempts of their bundle, in other lanes after those of all bundles.
+        ///
+        /// The first request of a queue counts as if it were submitted when it became the first. So a queue
+        /// gets as many turns as a task that is submitted again after each launch, however many requests wait
+        /// in it.
         func key(_ lane: Lane) -> RequestKey {
             let request = held.request
+            if let turn {
+                let time = lane.isFair ? turn + (request.deadline - request.submittedAt) : turn
+                return RequestKey(time: time, id: request.id, stamp: stamp)
+            }
             let time =
                 request.attempt > 1
                 ? WallTime.afterFirstAttempts + request.waitingSince.sinceEpoch
@@ -91,6 +101,9 @@ struct PendingIndex: Sendable {
 
     private var entries: [RequestID: Entry] = [:]
     private var byIdentifier: [TaskIdentifier: RequestID] = [:]
+    /// The requests of queues, by identifier: the first ones of each queue, because the others wait in the
+    /// host's core.
+    private var heads: [TaskIdentifier: Set<RequestID>] = [:]
     private var counts: [BundleKind: Int] = [:]
     /// The requests that schedules made.
     private var scheduled: Set<RequestID> = []
@@ -166,8 +179,14 @@ struct PendingIndex: Sendable {
     ///
     /// For a wildcard, this takes time for each pending request.
     func requests(matching pattern: IdentifierPattern, atMost limit: Int) -> [TaskRequest] {
-        guard pattern.isWildcard else { return [request(of: pattern.base)].compactMap(\.self) }
+        guard pattern.isWildcard else {
+            let ids = [byIdentifier[pattern.base]].compactMap(\.self) + (heads[pattern.base] ?? [])
+            return ids.sorted().prefix(limit).compactMap { self[$0] }
+        }
         var found = Heap(byIdentifier.lazy.filter { pattern.matches($0.key) }.map(\.value))
+        for (identifier, ids) in heads where pattern.matches(identifier) {
+            for id in ids { found.insert(id) }
+        }
         var first: [TaskRequest] = []
         while first.count < limit, let id = found.popMin() {
             if let request = self[id] { first.append(request) }
@@ -182,18 +201,27 @@ struct PendingIndex: Sendable {
 
     // MARK: Adding and removing
 
-    /// Adds a request; it replaces a request of the same identifier.
+    /// Adds a request; it replaces a request of the same identifier, unless it is of a queue.
     mutating func insert(_ request: TaskRequest, _ needs: Needs, at now: WallTime) {
-        if let old = byIdentifier[request.identifier] { remove(old) }
+        if request.isQueued {
+            remove(request.id)
+        } else if let old = byIdentifier[request.identifier] {
+            remove(old)
+        }
         let bundle = number(of: request.bundle)
         let (group, own) = join(MachineTraits(lane: request.lane, kind: request.kind, needs: needs), request)
         entries[request.id] = Entry(held: Held(request, own), bundle: bundle, group: group)
-        byIdentifier[request.identifier] = request.id
+        if request.isQueued {
+            entries[request.id]?.turn = now
+            heads[request.identifier, default: []].insert(request.id)
+        } else {
+            byIdentifier[request.identifier] = request.id
+        }
         members[bundle].insert(request.id)
         if request.kind == .appLaunch { appLaunches.insert(request.id) }
         if request.submission.origin == .schedule {
             scheduled.insert(request.id)
-        } else {
+        } else if !request.isQueued {
             counts[BundleKind(bundle: bundle, kind: request.kind), default: 0] += 1
         }
         enqueue(request.id, at: now)
@@ -204,10 +232,15 @@ struct PendingIndex: Sendable {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         let request = entry.held.request
         leave(entry.group)
-        byIdentifier[request.identifier] = nil
+        if request.isQueued {
+            heads[request.identifier]?.remove(id)
+            if heads[request.identifier]?.isEmpty == true { heads[request.identifier] = nil }
+        } else {
+            byIdentifier[request.identifier] = nil
+        }
         members[entry.bundle].remove(id)
         appLaunches.remove(id)
-        if scheduled.remove(id) == nil {
+        if scheduled.remove(id) == nil, !request.isQueued {
             counts.decrement(BundleKind(bundle: entry.bundle, kind: request.kind))
         }
         return request

@@ -94,7 +94,7 @@ extension Scheduler {
             throw SubmissionError.moreUrgentWaits(identifier, urgent.id)
         }
         let limit =
-            submission.origin == .schedule || isSimulated
+            submission.origin == .schedule || isSimulated || declaration.queue != nil
             ? nil : manifest.pendingLimits[kind] ?? settings.pendingLimit(for: kind)
         if let limit {
             let replaced =

@@ -156,7 +156,7 @@ extension Scheduler {
 
     /// Counts a launch that begins; returns the values to restore if it does not start after all.
     mutating func countLaunch(of request: TaskRequest, at now: Moment) -> ActiveLaunch.PreviousLaunch? {
-        guard RateLimit.binds(request.kind) else { return nil }
+        guard RateLimit.binds(request) else { return nil }
         let (situation, state) = (situation, bundleState(request.bundle))
         changeBundle(request.bundle, canRelease: false) {
             $0.recent.note(request.identifier, request.kind, at: now.wall, situation.settings)

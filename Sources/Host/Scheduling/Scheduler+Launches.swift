@@ -65,13 +65,17 @@ extension Scheduler {
             if let reason = ending.expiration, reason.isByCondition {
                 situation.stoppedByCondition[putBack.identifier] = (putBack.id, reason)
             }
-            returnToPending(putBack, at: now)
+            // The host's core puts a request of a queue back to its place, and submits it when it is the
+            // first one again.
+            if !putBack.isQueued { returnToPending(putBack, at: now) }
         }
     }
 
     /// Makes a request pending again, unless a newer request of its identifier is pending.
     private mutating func returnToPending(_ request: TaskRequest, at now: Moment) {
-        if let other = pending.request(of: request.identifier), other.id != request.id { return }
+        if !request.isQueued, let other = pending.request(of: request.identifier), other.id != request.id {
+            return
+        }
         noteStartDeadline(of: request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
         enterIfConflicting(request)

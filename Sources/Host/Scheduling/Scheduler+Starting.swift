@@ -69,6 +69,11 @@ extension Scheduler {
         return waitForEvent(request, at: now)?.policy
     }
 
+    /// The date before which a request can't start, whether it is pending or not; `nil` if it has none.
+    public func beginDate(of request: TaskRequest, at now: WallTime) -> WallTime? {
+        EarliestBeginDate.date(of: request, situation.needs(of: request), at: now)
+    }
+
     /// The pending request of an identifier; `nil` if there is none.
     public func pendingRequest(of identifier: TaskIdentifier) -> TaskRequest? {
         pending.request(of: identifier)

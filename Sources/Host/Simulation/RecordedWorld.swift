@@ -202,11 +202,24 @@ private struct Story {
         case .budgetChanged(let bundle, let launches, let cpu, let burst):
             [.call(.change(bundle, .budget(launches: launches, cpu: cpu, burst: burst)))]
         case .bundlePaused(let bundle, let pause):
-            [.call(.change(bundle, pause.map { .paused(until: $0.until) } ?? .resumed))]
+            [
+                .call(
+                    .change(
+                        bundle,
+                        pause.map {
+                            $0.letsEnd == true ? .drained(until: $0.until) : .paused(until: $0.until)
+                        } ?? .resumed))
+            ]
         // A virtual host has no libraries, so a new library can't end its pause because of crashes. This call
         // ends the pause instead. It also ends a pause by a user, but the two seldom coincide.
         case .crashPauseEnded(let bundle): [.call(.change(bundle, .resumed))]
-        case .pauseChanged(let pause): [.call(.pause(pause.map { .until($0.until) } ?? .ended))]
+        case .pauseChanged(let pause):
+            [
+                .call(
+                    .pause(
+                        pause.map { $0.letsEnd == true ? .drained(until: $0.until) : .until($0.until) }
+                            ?? .ended))
+            ]
         case .scheduleTriggered(let identifier): fileChange(that: identifier, now)
         case .submitted(let request):
             request.submission.origin == .client || request.submission.origin == .simulated

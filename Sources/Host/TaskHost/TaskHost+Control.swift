@@ -89,9 +89,10 @@ extension TaskHost {
         return core.scheduler.pause(at: moments.now().wall)
     }
 
-    /// Pauses the whole host until a time or, with `nil`, until it is resumed.
-    public func pause(until end: WallTime?) async throws(SubmissionError) -> Pause? {
-        try await ask(.pause(.until(end))).pause()
+    /// Pauses the whole host until a time or, with `nil`, until it is resumed; with `letsEnd`, what runs ends
+    /// by itself.
+    public func pause(until end: WallTime?, letsEnd: Bool) async throws(SubmissionError) -> Pause? {
+        try await ask(.pause(letsEnd ? .drained(until: end) : .until(end))).pause()
     }
 
     /// Ends the pause of the whole host.
@@ -212,6 +213,18 @@ extension TaskHost {
     public func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation {
         await untilBegun()
         return try core.explain(identifier, at: moments.now())
+    }
+
+    /// Every policy's answer about starting a pending request now.
+    public func explain(_ id: RequestID) async throws(SubmissionError) -> TaskExplanation {
+        await untilBegun()
+        return try core.explain(id, at: moments.now())
+    }
+
+    /// The queues with pending requests, ordered by name.
+    public func queues() async throws(SubmissionError) -> [QueueState] {
+        await untilBegun()
+        return core.queueStates(at: moments.now())
     }
 
     /// The recorded explanations of a launch's start and stop.

@@ -18,6 +18,8 @@ public enum BundleChange: Equatable, Sendable {
     /// Nothing of the bundle starts, and its launches stop, until this time or, with `nil`, until
     /// ``resumed``.
     case paused(until: WallTime?)
+    /// The same, but the bundle's launches end by themselves (`bgtask drain`).
+    case drained(until: WallTime?)
     /// The bundle's pause ends.
     case resumed
 }

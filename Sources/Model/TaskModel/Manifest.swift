@@ -114,6 +114,8 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     private var prefetch: Bool?
     /// The constraints `storage`, `battery`, `between`, `conflicts` and `when`; `nil` if the task has none.
     public var constraints: TaskConstraints?
+    /// The queue of the task's requests (`queue:`); `nil` means that a submission replaces the pending one.
+    public var queue: QueueDeclaration?
 
     /// Makes a declaration with the default limits of its kind and without constraints.
     public init(pattern: IdentifierPattern, kind: TaskKind) {

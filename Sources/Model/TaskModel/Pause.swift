@@ -17,6 +17,9 @@ public struct Pause: Equatable, Hashable, Sendable, Codable {
     /// The last launch that crashed; `nil` if a person ordered the pause, and in pauses of older hosts.
     public var launch: LaunchID?
 
+    /// Whether what runs may end by itself (`bgtask drain`); `nil` and `false` mean that it is stopped.
+    public var letsEnd: Bool?
+
     /// Makes a pause; without `crashes`, a person ordered it.
     public init(
         since: WallTime, until: WallTime?, crashes: Int? = nil, library: String? = nil,

@@ -14,6 +14,9 @@ public enum StoreWrite: Equatable, Sendable {
     ///   (``TaskRequest/after``). When that one ends, the write that ends it makes the new one pending. A
     ///   request that replaces the pending one takes its place before the new one. A second request that
     ///   would wait is refused with `tooManyPendingTaskRequests`.
+    /// - With ``RequestTerms/queue``, the request replaces none, and no limit of pending requests applies. A
+    ///   key makes it a repeat only while the request with the same key has not ended, and for
+    ///   ``QueueTerms/unique`` after that; then the ended request loses its key.
     /// - A submission of a schedule never replaces a request from another origin: the answer is that request,
     ///   as a repeat.
     ///
@@ -44,8 +47,8 @@ public enum StoreWrite: Equatable, Sendable {
     case checkpoint(LaunchID, [UInt8])
     /// Ends a launch and, in the same step, puts its request back or ends the request.
     ///
-    /// A request is not put back while another one of its identifier is pending. A `nil` progress or title
-    /// keeps the stored one. A `nil` put-back ends the request; see ``PutBackRule``.
+    /// A request is not put back while another one of its identifier is pending, unless it is of a queue. A
+    /// `nil` progress or title keeps the stored one. A `nil` put-back ends the request; see ``PutBackRule``.
     ///
     /// Answer: ``StoreAnswer/ended(putBack:)``.
     case end(EndedLaunch, progress: TaskProgress?, title: LaunchTitle?, putBack: PutBack?)
@@ -113,6 +116,10 @@ public struct RequestTerms: Equatable, Sendable {
     ///
     /// The request that is replaced does not count. The limit does not apply to the submission of a schedule.
     public var pendingLimit: Int?
+    /// For a request of a queue, what the store must know about the queue; `nil` for other requests.
+    ///
+    /// The host's core enforces the limit of a queue, because it knows the number of its requests.
+    public var queue: QueueTerms?
 
     public init(
         id: RequestID? = nil, bundle: BundleIdentifier, kind: TaskKind, acceptedAt: WallTime,
@@ -135,9 +142,11 @@ public struct RequestTerms: Equatable, Sendable {
         if let limit = kept.startDeadline {
             kept.startDeadline = StartDeadline(date: limit.date.rounded, action: limit.action)
         }
-        return TaskRequest(
+        var request = TaskRequest(
             id: id, submission: kept, bundle: bundle, kind: kind, submittedAt: acceptedAt.rounded,
             attempt: 1, notBefore: nil, deadline: deadline.rounded)
+        request.isQueued = queue != nil
+        return request
     }
 }
 

@@ -100,6 +100,10 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     public var ifPending = PendingRule.replace
     /// The words by which the client groups its requests: at most ``Tag/mostPerRequest``, sorted, each once.
     public var tags: [Tag] = []
+    /// For tasks with a queue, the place among those that wait: ``QueuePriority/range``, higher ones first.
+    ///
+    /// `nil` means ``QueuePriority/standard``.
+    public var priority: Int?
     /// What made the request.
     public var origin: RequestOrigin
 
@@ -154,6 +158,10 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     ///
     /// The scheduler gets the request only when this is `nil`.
     public var after: RequestID?
+    /// Whether the request is one of a queue: others of the same identifier can be pending at the same time.
+    ///
+    /// The task had a `queue:` when the request was accepted.
+    public var isQueued = false
 
     /// Makes a request from the values that the store keeps; its wait begins with its submission.
     public init(
@@ -238,7 +246,7 @@ public struct TaskRequest: Equatable, Sendable, Codable {
 extension TaskRequest {
     private enum CodingKeys: String, CodingKey {
         case id, submission, bundle, kind, submittedAt, attempt, failures, notBefore, deadline, waitingSince
-        case attempts, after
+        case attempts, after, isQueued
     }
 
     /// Decodes a request; in an older recording, its wait begins with its submission, without attempts.
@@ -257,6 +265,7 @@ extension TaskRequest {
         waitingSince = try values.decodeIfPresent(WallTime.self, forKey: .waitingSince) ?? submittedAt
         attempts = try values.decodeIfPresent(AttemptHistory.self, forKey: .attempts) ?? AttemptHistory()
         after = try values.decodeIfPresent(Int64.self, forKey: .after).map(RequestID.init(rawValue:))
+        isQueued = try values.decodeIfPresent(Bool.self, forKey: .isQueued) ?? false
     }
 
     /// Encodes a request; ``waitingSince`` and ``attempts`` only after the first attempt.
@@ -274,6 +283,7 @@ extension TaskRequest {
         if waitingSince != submittedAt { try values.encode(waitingSince, forKey: .waitingSince) }
         if attempts != AttemptHistory() { try values.encode(attempts, forKey: .attempts) }
         try values.encodeIfPresent(after?.rawValue, forKey: .after)
+        if isQueued { try values.encode(isQueued, forKey: .isQueued) }
     }
 }
 
@@ -281,7 +291,7 @@ extension TaskSubmission {
     private enum CodingKeys: String, CodingKey {
         case identifier, kind, earliestBeginDate, requiresExternalPower, requiresNetworkConnectivity, network
         case payload, title, subtitle, strategy, requiresGPU, pushPriority, deadline, idempotencyKey
-        case startDeadline, ifPending, tags, origin
+        case startDeadline, ifPending, tags, priority, origin
     }
 
     /// Decodes a submission; one of an older recording has no tags and no deadline of a client.
@@ -306,6 +316,7 @@ extension TaskSubmission {
         startDeadline = try values.decodeIfPresent(StartDeadline.self, forKey: .startDeadline)
         ifPending = try values.decodeIfPresent(PendingRule.self, forKey: .ifPending) ?? .replace
         tags = try values.decodeIfPresent([Tag].self, forKey: .tags) ?? []
+        priority = try values.decodeIfPresent(Int.self, forKey: .priority)
     }
 
     /// Encodes a submission; what has its default and was added later is left out.
@@ -328,6 +339,7 @@ extension TaskSubmission {
         try values.encodeIfPresent(startDeadline, forKey: .startDeadline)
         if ifPending != .replace { try values.encode(ifPending, forKey: .ifPending) }
         if !tags.isEmpty { try values.encode(tags, forKey: .tags) }
+        try values.encodeIfPresent(priority, forKey: .priority)
         try values.encode(origin, forKey: .origin)
     }
 }

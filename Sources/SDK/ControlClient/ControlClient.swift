@@ -42,6 +42,11 @@ public struct ControlClient: Sendable {
         try await send(.POST, "/requests", submission)
     }
 
+    /// Submits the work of a request that ended without success again.
+    public func retry(_ request: RequestID) async throws(ControlClientError) -> AcceptanceMessage {
+        try await decode(transport.exchange(.POST, path("/requests/\(request)/retry"), body: nil))
+    }
+
     /// Lists all pending requests, with the reasons why they wait.
     ///
     /// For more than a few thousand requests, read pages: ``pendingPage(after:limit:)``.
@@ -106,15 +111,18 @@ public struct ControlClient: Sendable {
     ///
     /// - Parameters:
     ///   - tag: Only requests with this tag; `nil` for all.
+    ///   - foldsQueues: Whether the requests behind the first ones of queues are left out.
     ///   - receive: Called, also on another thread, with up to 1000 requests at a time. While it runs, the
     ///     host makes no further ones; after it has thrown, none are made.
     /// - Throws: ``ControlClientError``, or the error of `receive`.
     public func readPendingRows(
-        tag: Tag? = nil, _ receive: @escaping @Sendable ([PendingListingRow]) throws -> Void
+        tag: Tag? = nil, foldsQueues: Bool = false,
+        _ receive: @escaping @Sendable ([PendingListingRow]) throws -> Void
     ) async throws {
         do {
             try await transport.readRows(
-                path("/requests?form=rows") + (tag.map { "&tag=\($0)" } ?? ""),
+                path("/requests?form=rows") + (tag.map { "&tag=\($0)" } ?? "")
+                    + (foldsQueues ? "&queues=first" : ""),
                 PendingListingRow.init(line:), receive)
         } catch let error as ControlClientError where error.isOfHostWithoutRows {
             var next: RequestID?
@@ -303,8 +311,13 @@ public struct ControlClient: Sendable {
     public func pause() async throws(ControlClientError) -> PauseMessage { try await get("/pause") }
 
     /// Pauses the whole host until a time or, with `nil`, until ``resume()``.
-    public func pause(until end: WallTime?) async throws(ControlClientError) -> PauseMessage {
-        try await send(.POST, "/pause", PauseOrderMessage(until: end.map(Timestamp.init)))
+    ///
+    /// With `drain`, what runs ends by itself.
+    public func pause(
+        until end: WallTime?, drain: Bool = false
+    ) async throws(ControlClientError) -> PauseMessage {
+        try await send(
+            .POST, "/pause", PauseOrderMessage(until: end.map(Timestamp.init), drain: drain ? true : nil))
     }
 
     /// Ends the pause of the whole host.
@@ -340,6 +353,14 @@ public struct ControlClient: Sendable {
     {
         try await get("/explain/\(identifier)")
     }
+
+    /// The present verdict of every policy about a pending request.
+    public func explain(_ request: RequestID) async throws(ControlClientError) -> TaskExplanationMessage {
+        try await get("/requests/\(request)/explanation")
+    }
+
+    /// The queues of tasks with pending requests, ordered by name.
+    public func queues() async throws(ControlClientError) -> [QueueMessage] { try await get("/queues") }
 
     /// Explains why a launch started, and why it was asked to stop.
     public func explain(_ launch: LaunchID) async throws(ControlClientError) -> LaunchExplanationMessage {

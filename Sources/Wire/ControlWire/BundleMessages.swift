@@ -72,8 +72,11 @@ public struct BundlePauseMessage: Codable, Equatable, Sendable {
     @Explicit public var until: Timestamp?
     /// How many crashes in a row made the host pause the bundle; `null` if a user ordered the pause.
     @Explicit public var crashes: Int?
+    /// `true` if what runs may end by itself (`bgtask drain`); left out otherwise.
+    public var drains: Bool?
 
     public init(_ pause: Pause) {
+        drains = pause.letsEnd
         since = Timestamp(pause.since)
         until = pause.until.map(Timestamp.init)
         crashes = pause.crashes
@@ -99,6 +102,8 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
     public struct Pause: Codable, Equatable, Sendable {
         /// When the pause ends by itself; a missing one means that only `resumed` ends it.
         public var until: Timestamp?
+        /// `true` lets the bundle's launches end by themselves (`bgtask drain`).
+        public var drain: Bool?
     }
 
     /// `true` means that the user used the bundle.
@@ -125,6 +130,7 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
         case .budget(let launches, let cpu, let burst):
             budget = Budget(launches: launches, cpuSeconds: cpu.map(\.inSeconds), burst: burst)
         case .paused(let until): paused = Pause(until: until.map(Timestamp.init))
+        case .drained(let until): paused = Pause(until: until.map(Timestamp.init), drain: true)
         case .resumed: resumed = true
         }
     }
@@ -148,7 +154,10 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
                     cpu: budget.cpuSeconds.map { .milliseconds(Int64(($0 * 1000).rounded())) },
                     burst: budget.burst))
         }
-        if let paused { changes.append(.paused(until: paused.until?.time)) }
+        if let paused {
+            let end = paused.until?.time
+            changes.append(paused.drain == true ? .drained(until: end) : .paused(until: end))
+        }
         if resumed == true { changes.append(.resumed) }
         return changes.count == 1 ? changes[0] : nil
     }
@@ -186,9 +195,12 @@ public struct PauseMessage: Codable, Equatable, Sendable {
     @Explicit public var since: Timestamp?
     /// When the pause ends by itself; `null` if only `DELETE /v1/pause` ends it.
     @Explicit public var until: Timestamp?
+    /// `true` if what runs may end by itself (`bgtask drain`); left out otherwise.
+    public var drains: Bool?
 
     /// Makes the message about a pause; `nil` if there is none.
     public init(_ pause: Pause?) {
+        drains = pause?.letsEnd
         since = pause.map { Timestamp($0.since) }
         until = pause?.until.map(Timestamp.init)
     }
@@ -196,15 +208,20 @@ public struct PauseMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/pause`.
 public struct PauseOrderMessage: Codable, Equatable, Sendable {
-    private enum CodingKeys: CodingKey { case until }
+    private enum CodingKeys: CodingKey { case until, drain }
 
     /// When the pause ends by itself; `null` if only `DELETE /v1/pause` ends it.
     ///
     /// The key is required, so that a body with a mistake can't pause the host for good.
     @Explicit public var until: Timestamp?
+    /// `true` lets what runs end by itself (`bgtask drain`); `nil` stops it.
+    public var drain: Bool?
 
-    /// Makes the body of a call that pauses the host.
-    public init(until: Timestamp?) { self.until = until }
+    /// Makes the body of a call that pauses or drains the host.
+    public init(until: Timestamp?, drain: Bool? = nil) {
+        self.until = until
+        self.drain = drain
+    }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -213,5 +230,6 @@ public struct PauseOrderMessage: Codable, Equatable, Sendable {
                 CodingKeys.until, .init(codingPath: container.codingPath, debugDescription: "missing"))
         }
         until = try container.decodeIfPresent(Timestamp.self, forKey: .until)
+        drain = try container.decodeIfPresent(Bool.self, forKey: .drain)
     }
 }

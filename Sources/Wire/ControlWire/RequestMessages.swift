@@ -37,6 +37,8 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
     public var ifPending: PendingRule?
     /// Words by which the client groups its requests, at most 8; `nil` means none.
     public var tags: [Tag]?
+    /// For a task whose queue has the order `priority`: 0 through 9, higher ones first; `nil` means 5.
+    public var priority: Int?
     /// The kind that the client expects; the host refuses the request if the manifest has another.
     ///
     /// `nil` accepts the kind in the manifest.
@@ -63,6 +65,7 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
         submission.startDeadline = deadline.map { StartDeadline(date: $0.time, action: atDeadline ?? .fail) }
         submission.ifPending = ifPending ?? .replace
         submission.tags = Set(tags ?? []).sorted()
+        submission.priority = priority
         submission.kind = kind
         return submission
     }
@@ -116,6 +119,10 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     /// The request of the same identifier, pending or running, that must end before this one is considered
     /// for a start; `null` if none.
     @Explicit public var after: RequestID?
+    /// `true` if the request is one of a queue; left out otherwise.
+    public var isQueued: Bool?
+    /// For a request of a queue, the priority of its submission; left out if that stated none.
+    public var priority: Int?
 
     /// Copies a request, without its payload and its idempotency key.
     public init(_ request: TaskRequest) {
@@ -141,6 +148,8 @@ public struct RequestMessage: Codable, Equatable, Sendable {
         tags = request.submission.tags
         failsAt = request.failsAt.map(Timestamp.init)
         after = request.after
+        isQueued = request.isQueued ? true : nil
+        priority = request.submission.priority
     }
 }
 

@@ -57,7 +57,7 @@ struct ExplainCommand: HostCommand {
         _ detail: RequestDetailMessage, _ client: ControlClient, _ console: Console
     ) async throws {
         if detail.state == RequestState.pending.rawValue {
-            return try await explain(detail.request.identifier, client, console)
+            return try await tell(client.explain(detail.request.request), client, console)
         }
         if let last = detail.launches.last { return try await explain(last.launch, client, console) }
         let (id, identifier) = (detail.request.request, detail.request.identifier)
@@ -74,7 +74,12 @@ struct ExplainCommand: HostCommand {
     private func explain(
         _ identifier: TaskIdentifier, _ client: ControlClient, _ console: Console
     ) async throws {
-        let answer = try await client.explain(identifier)
+        try await tell(client.explain(identifier), client, console)
+    }
+
+    private func tell(
+        _ answer: TaskExplanationMessage, _ client: ControlClient, _ console: Console
+    ) async throws {
         if console.json { return try console.print(json: answer) }
         var lead = "\(answer.identifier) (\(answer.kind.rawValue))"
         if let running = answer.running { lead += " runs as \(running)" }

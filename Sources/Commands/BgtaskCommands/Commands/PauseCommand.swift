@@ -9,7 +9,7 @@ struct PauseCommand: HostCommand {
         discussion: """
             Nothing starts until the pause ends, except by 'bgtask launch'. What runs is asked to stop, \
             with the reason paused; it goes on after the pause, from its last checkpoint. The pause \
-            survives a restart of the host.
+            survives a restart of the host. To let what runs end by itself: 'bgtask drain'.
 
             Examples:
               bgtask pause --for 2h

@@ -12,18 +12,24 @@ struct PendingCommand: HostCommand {
             reason, and everything that you can do. With --json, every request is on its own line of one \
             array, with the answers of all policies.
 
+            Of a queue, the table has only the request that starts next, and a line below says how many wait \
+            behind it. --all lists every request of queues, too, oldest first.
+
             Transfers are not requests: the last line says how many have not ended, and 'bgtask transfers --open' lists \
             them, with what each waits for. A warning says which requests have a begin date more than 7 days ahead.
 
             Examples:
               bgtask pending
-              bgtask pending | head
+              bgtask pending --all | head
               bgtask pending --tag photos
               bgtask pending --json
             """)
 
     @Option(help: ArgumentHelp("List only requests with this tag.", valueName: "word"))
     var tag: Tag?
+
+    @Flag(help: "List also the requests of queues that others come before.")
+    var all = false
 
     @OptionGroup var common: CommonOptions
 
@@ -36,7 +42,8 @@ struct PendingCommand: HostCommand {
         let table = SharedTable(
             "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "TAGS", "WHAT IT WAITS FOR")
         let far = Mutex<[RequestID]>([])
-        try await client.readPendingRows(tag: tag) { rows in
+        let folds = tag == nil && !all
+        try await client.readPendingRows(tag: tag, foldsQueues: folds) { rows in
             let late = rows.filter(\.isFarAhead).map(\.request)
             far.withLock { $0 = Array(($0 + late).prefix(Self.mostWarnings)) }
             try console.print(rows, in: table) { row in
@@ -52,6 +59,7 @@ struct PendingCommand: HostCommand {
         if table.isEmpty {
             try console.line(tag == nil ? "Nothing is pending." : "Nothing with this tag is pending.")
         }
+        if folds { try await mentionQueues(client, console) }
         try await warn(of: far.withLock { $0 }, client, console)
         if tag == nil { try await mentionTransfers(client, console) }
     }
@@ -65,6 +73,17 @@ struct PendingCommand: HostCommand {
         for request in requests {
             guard let warnings = try? await client.request(request).warnings else { continue }
             try console.warn(warnings.map { "\(request): \($0)" })
+        }
+    }
+
+    /// Says how many requests wait in each queue.
+    private func mentionQueues(_ client: ControlClient, _ console: Console) async throws {
+        // An older host has no queues.
+        for queue in (try? await client.queues()) ?? [] where queue.waiting > 1 || queue.running > 0 {
+            let requests = queue.waiting == 1 ? "1 request waits" : "\(queue.waiting) requests wait"
+            try console.line(
+                "\(queue.identifier): \(requests) in its queue of at most \(queue.limit), "
+                    + "\(queue.running) of at most \(queue.concurrency) run")
         }
     }
 

@@ -21,8 +21,14 @@ struct SubmitCommand: HostCommand {
             place, keep changes nothing, and append lets the new one wait until the pending or \
             running one has ended.
 
+            If the manifest gives the task a queue ('queue: {concurrency: 4}'), each submission is a request of \
+            its own, and none is replaced. --priority is its place in the queue. With --key, a second \
+            submission with the same key is no second request until the first has ended, and for the time \
+            'unique' of the queue after that.
+
             Examples:
               bgtask submit com.example.feed.refresh
+              bgtask submit com.example.video.encode --payload '{"file": "a.mov"}' --priority 8 --key a.mov
               bgtask submit com.example.feed.refresh --deadline 2h --if-pending keep
               bgtask submit com.example.backup.nightly --deadline 2026-11-21T06:00Z --at-deadline start
               bgtask submit com.example.photos.cleanup --tag photos --tag weekly
@@ -94,9 +100,15 @@ struct SubmitCommand: HostCommand {
 
     @Option(
         help:
-            "A key of your choice. If you submit again with the same key, you get the first request, and no second one."
+            "A key of your choice. If you submit again with the same key, you get the first request, and no second one. In a queue, the key is free again after the end of the request."
     )
     var key: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "For a task whose manifest says 'queue: {order: priority}': 0 through 9. 9 starts first; without the option, it is 5.",
+            valueName: "0..9"))
+    var priority: Int?
 
     @Flag(help: "Follow the request until its last attempt ends.")
     var wait = false
@@ -106,6 +118,9 @@ struct SubmitCommand: HostCommand {
     func validate() throws {
         if atDeadline != nil, deadline == nil {
             throw ValidationError("--at-deadline has no effect without --deadline. Add --deadline.")
+        }
+        if let priority, !QueuePriority.range.contains(priority) {
+            throw ValidationError("The priority \(priority) is not valid. Use 0 through 9; 9 starts first.")
         }
         if let title, title.allSatisfy(\.isWhitespace) {
             throw ValidationError(
@@ -198,6 +213,7 @@ struct SubmitCommand: HostCommand {
         message.strategy = strategy
         message.requiresGPU = gpu ? true : nil
         message.idempotencyKey = key
+        message.priority = priority
         return message
     }
 }

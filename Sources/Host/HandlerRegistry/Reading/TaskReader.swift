@@ -41,7 +41,7 @@ struct TaskReader {
         [
             "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "network",
             "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity",
-            "prefetch", "call", "command",
+            "prefetch", "call", "command", "queue",
         ] + ConstraintsReader.keys
 
     /// Reads one task; returns `nil` if it can't be used at all, after a problem has been reported.
@@ -103,6 +103,12 @@ struct TaskReader {
         declaration.isPrefetch = readPrefetch(fields, declaration)
         declaration.retry = fields["retry"].flatMap {
             RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
+        }
+        declaration.queue = fields["queue"].flatMap { QueueReader(kind: kind, problems: problems).queue($0) }
+        if declaration.queue != nil, let schedule = fields["schedule"] {
+            problems.error(
+                schedule.place, "'schedule' can't be used with 'queue'",
+                "Remove one of them. A task of its own can have the schedule, and submit to the queue")
         }
         declaration.call = call?.program
         declaration.command = command?.program

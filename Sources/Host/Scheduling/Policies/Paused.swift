@@ -5,6 +5,8 @@ import TaskModel
 /// A user ordered the pause, so it also applies to work that is not deferrable. `bgtask launch` starts a task
 /// in spite of it.
 ///
+/// A drain is a pause that lets what runs end by itself.
+///
 /// The host itself pauses a bundle whose launches crash again and again. Such a pause stops nothing that
 /// runs, and ends with a new library or with `bgtask resume`. It is kept apart from a pause by a user, so
 /// that the end of one does not end the other.
@@ -51,7 +53,8 @@ struct Paused: Policy {
             }
             return Rationale(
                 quantity: "pause", required: "resumed",
-                observed: (isOfHost ? "all bundles are" : "the bundle \(bundle) is") + " paused"
+                observed: (isOfHost ? "all bundles are" : "the bundle \(bundle) is")
+                    + (pause.letsEnd == true ? " drained" : " paused")
                     + (pause.until.map { " until \($0.text)" } ?? ""),
                 earliestChange: pause.until,
                 remedy: "End the pause: bgtask resume\(isOfHost ? "" : " \(bundle)")")
@@ -73,8 +76,11 @@ extension Situation {
     func pause(
         of bundle: BundleState, isRunning: Bool = false, at time: WallTime
     ) -> (pause: Pause, isOfHost: Bool)? {
-        let own = bundle.pauses.filter { $0.isInForce(at: time) && !(isRunning && $0.crashes != nil) }
-        let host = hostPause.flatMap { $0.isInForce(at: time) ? $0 : nil }
+        func holds(_ pause: Pause) -> Bool {
+            pause.isInForce(at: time) && !(isRunning && (pause.crashes != nil || pause.letsEnd == true))
+        }
+        let own = bundle.pauses.filter(holds)
+        let host = hostPause.flatMap { holds($0) ? $0 : nil }
         let all = [host].compactMap(\.self).map { ($0, true) } + own.map { ($0, false) }
         return all.max { left, right in Self.endsEarlier(left.0, right.0) }
     }

@@ -8,12 +8,20 @@ import TaskModel
 ///   begins at least `pushSpacing` after any other push launch of the bundle.
 ///
 /// The first two limits also apply to urgent pushes. No limit applies to requests that were put back, because
-/// those have a back-off, to continued tasks, or to app launches. `bgtask launch` ignores them too.
+/// those have a back-off, to continued tasks, or to app launches. `bgtask launch` ignores them too. A request
+/// of a queue that a client submitted neither counts nor waits: each is work of its own that a client asked
+/// for, and the slots limit it. A handler that submits to a queue could submit itself again and again, so the
+/// limits apply to its requests.
 struct RateLimit: Policy {
     let name = "RateLimit"
 
     /// Whether the rate limits apply to launches of a kind.
     static func binds(_ kind: TaskKind) -> Bool { kind.isDiscretionary }
+
+    /// Whether the rate limits apply to the launches of a request, and count them.
+    static func binds(_ request: TaskRequest) -> Bool {
+        binds(request.kind) && !(request.isQueued && request.submission.origin == .client)
+    }
 
     /// The state of one of the limits for one request.
     private struct Rate {
@@ -29,7 +37,7 @@ struct RateLimit: Policy {
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let request = subject.request
-        guard Self.binds(request.kind), request.attempt == 1 else { return subject.proceed() }
+        guard Self.binds(request), request.attempt == 1 else { return subject.proceed() }
         let rates = [
             bundleSpacing(subject, situation.settings, at: now.wall),
             spacing(subject, situation.settings, at: now.wall),
