@@ -71,7 +71,9 @@ import Testing
             manifestsDirectory: folder.path + "/manifests", pluginsDirectory: folder.path + "/plugins",
             libraryCacheDirectory: folder.path + "/cache", stateDirectory: folder.path + "/data",
             configuration: [folder.path + "/etc/bgtask", folder.path + "/share/bgtaskd.yaml"],
-            programs: [folder.path + "/libexec/bgtask-runner"])
+            programs: [folder.path + "/libexec/bgtask-runner"],
+            controlSocket: folder.path + "/run/control.sock",
+            startup: [folder.path + "/home/.ssh", folder.path + "/home/.bashrc"])
         let snapshot = registry.scan()
         let linted = ManifestLinter.lint(
             files: [folder.path + "/manifests/a.yaml"], pluginsDirectory: nil, hostFiles: registry.hostFiles)
@@ -93,6 +95,10 @@ import Testing
         ("HERE/share", "the host's configuration, HERE/share/bgtaskd.yaml"),
         ("HERE/libexec", "the host's programs, HERE/libexec"),
         ("HERE/libexec/bgtask-transfer", "the host's programs, HERE/libexec"),
+        ("HERE/run", "the host's control socket, HERE/run/control.sock"),
+        ("HERE/home/.bashrc", "files that start programs outside of the sandbox, HERE/home/.bashrc"),
+        ("HERE/home/.ssh/new", "files that start programs outside of the sandbox, HERE/home/.ssh"),
+        ("HERE/home", "files that start programs outside of the sandbox, HERE/home/.ssh"),
     ])
     func `a write grant of the host's own files is an error`(_ sample: (path: String, opens: String)) throws {
         let (grants, problems) = try scan("{write: [\(sample.path)]}")
@@ -112,6 +118,28 @@ import Testing
                 "warning: with the read grant 'HERE/manifests', tasks may read the host's manifests, "
                     + "HERE/manifests"
             ])
+    }
+
+    @Test func `files that start programs are refused by the names that users have for them`() throws {
+        let home = try #require(ProcessInfo.processInfo.environment["HOME"])
+        let files = HostFiles(startup: StartupFiles.standard())
+        for name in [
+            ".bashrc", ".config/systemd/user", ".config/autostart/x.desktop", ".ssh", ".local/bin",
+            ".profile",
+        ] {
+            #expect(files.opened(by: "\(home)/\(name)", isWrite: true) != nil, "\(name)")
+        }
+        for path in ["/etc/cron.d", "/var/spool/cron/crontabs", "/etc", home] {
+            #expect(files.opened(by: path, isWrite: true) != nil, "\(path)")
+        }
+        for path in ["\(home)/Documents", "\(home)/.config/other", "/srv", "/var/cache/other", "/tmp/x"] {
+            #expect(files.opened(by: path, isWrite: true) == nil, "\(path)")
+        }
+    }
+
+    @Test func `grants beside the control socket are no problem`() throws {
+        let (grants, problems) = try scan("{write: [HERE/run/other]}")
+        #expect(grants.isEmpty && problems.isEmpty)
     }
 
     @Test func `grants of a bundle's data in the state directory are no problem`() throws {

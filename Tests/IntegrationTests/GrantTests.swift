@@ -2,8 +2,49 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The answers to a user who submits a path that the manifest does not grant.
+/// The answers to a user who submits a path that the manifest does not grant, or that no manifest may grant.
 @Suite(.system) struct GrantTests {
+    /// A manifest whose task writes a file, and the grant for it.
+    private static func writer(_ file: String, _ grant: String) -> String {
+        """
+        apiVersion: bgtask/v1
+        bundle: com.example.writer
+        modes: [processing]
+        sandbox: {write: [{path: "\(grant)", create: true}], subprocesses: true}
+        tasks:
+          - identifier: com.example.writer
+            kind: processing
+            command: {run: [/bin/sh, -c, "echo x > \(file)"]}
+
+        """
+    }
+
+    /// With a grant of its configuration, a task could name another runner for the next host.
+    @Test(arguments: ["etc/bgtask/conf.d", "etc", "manifests", "run"])
+    func `a task can't write the host's configuration, manifests or the directory of its socket`(
+        directory: String
+    ) throws {
+        let machine = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "machine-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: machine) }
+        let host = try HostProcess("--config-root", machine.path)
+        let base = directory.hasPrefix("etc") ? machine : host.directory
+        let folder = base.appendingPathComponent(directory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let configuration = machine.appendingPathComponent("etc/bgtask/conf.d")
+        try FileManager.default.createDirectory(at: configuration, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("10-evil.yaml")
+        try Data(Self.writer(file.path, folder.path).utf8)
+            .write(to: host.manifests.appendingPathComponent("writer.yaml"))
+        try host.start()
+        let answer = host.run("launch", "com.example.writer", "--wait")
+        #expect(answer.status != 0)
+        #expect("\(answer)".contains("and so control the host"), "\(answer)")
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        #expect("\(host.run("plugins"))".contains("with the write grant"))
+        #expect(host.stop() == 0)
+    }
+
     @Test func `a path outside every grant is refused at submit, one inside runs`() throws {
         let host = try HostProcess()
         let manifest = """

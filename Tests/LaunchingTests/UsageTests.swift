@@ -49,6 +49,20 @@ import Testing
         await harness.end()
     }
 
+    /// The task does not wait for the host, which handles *spawned* and *ready* while the first child burns.
+    @Test(.enabled(if: hasInheritedClock, "the kernel refuses perf's task clock"))
+    func `processes of a constructor that the kernel reaps are counted in a PID namespace`() async throws {
+        let harness = try await LaunchHarness(groupKill: .pidNamespace)
+        var order = try Self.burning("nothing", harness)
+        order.handler.libraryPath = try PluginCompiler.compile(
+            "constructor_burns", into: harness.folder.appending(path: "library"))
+        let sight = try await harness.run(order)
+        #expect(sight.end?.outcome == .succeeded, "\(String(describing: sight.end))")
+        // The grandchild used 300 ms before the task was ready.
+        #expect(sight.cpuTime >= .milliseconds(294), "\(sight.cpuTime)")
+        await harness.end()
+    }
+
     @Test(
         .enabled(if: hasInheritedClock, "the kernel refuses perf's task clock"),
         .enabled(if: ProcessFacts.isRoot, "only root can leave a cgroup"))

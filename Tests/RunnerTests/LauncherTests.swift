@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LinuxSystem
 import RunnerWire
 import TaskHostTestSupport
 import TaskModel
@@ -58,6 +59,29 @@ import Testing
             throw HarnessError("loaded")
         }
         #expect(failed.waitStatus.map { $0 & 0x7F } == UInt64(SIGABRT))
+    }
+
+    /// Only so the host counts what the task starts before the host can look at it.
+    @Test(.enabled(if: InheritedClock(of: getpid()) != nil, "the kernel refuses perf's task clock"))
+    func `a task with processes and without a group comes with a counter`() throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("stubborn", .pidNamespace, fresh: true, subprocesses: true)
+        let counter = try #require(task.counter)
+        try task.waitUntilReady()
+        var nanoseconds: UInt64 = 0
+        #expect(read(counter, &nanoseconds, 8) == 8 && nanoseconds > 0)
+        try launcher.send(KillMessage(launch: task.launch))
+        _ = try launcher.exited()
+        #expect(try launcher.run("stubborn", .noFork, fresh: true).counter == nil)
+    }
+
+    /// The kernel's kill of a group signals only first threads.
+    @Test(.enabled(if: Cgroups.root != nil, "there are no cgroups"))
+    func `a process whose first thread has ended does not keep its launch from ending`() throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("leaderless", .cgroup, subprocesses: true)
+        #expect(try launcher.exited().leftovers > 0)
+        _ = try task.all()
     }
 
     @Test func `a library that is missing is reported in the loader's words`() throws {

@@ -74,7 +74,9 @@ final class TestLauncher {
             guard !bytes.isEmpty else { throw HarnessError("the launcher has gone") }
             var found: [LauncherReport] = []
             try decoder.consume(bytes) { (kind, body) throws(WireError) in
-                if let report = try LauncherReport(kind: kind, body: body) { found.append(report) }
+                guard let report = try LauncherReport(kind: kind, body: body) else { return }
+                if case .templateStarted = report { return }  // it is no answer
+                found.append(report)
             }
             reports += found
         }
@@ -133,7 +135,7 @@ final class TestLauncher {
                 launch: id, template: template, cgroup: group, subprocesses: subprocesses, fresh: fresh,
                 memory: nil))
         let report = try next()
-        guard case .spawned(let spawned) = report, descriptors.count == 5 else {
+        guard case .spawned(let spawned) = report, descriptors.count == spawned.descriptorCount else {
             throw HarnessError("\(report) with \(descriptors.count) descriptors")
         }
         let task = TestTask(launch: id, pid: pid_t(spawned.pid), descriptors: descriptors)
@@ -186,10 +188,12 @@ final class TestTask {
 
     deinit {
         hangUp()
-        for index in [0, 2, 3, 4] { close(descriptors[index]) }
+        for index in descriptors.indices where index != 1 { close(descriptors[index]) }
     }
 
     var pidfd: CInt { descriptors[0] }
+    /// Counts the CPU time of the task and of everything that it starts; `nil` if there is none.
+    var counter: CInt? { descriptors.count > 5 ? descriptors[5] : nil }
 
     func send(_ message: some WireMessage) throws { try writeAll(control, encoder.encode(message)) }
     func sendBytes(_ bytes: [UInt8]) throws { try writeAll(control, bytes) }

@@ -54,6 +54,7 @@ import Testing
         Row(HelloMessage.self),
         Row(SpawnedMessage.self),
         Row(ExitedMessage.self),
+        Row(TemplateStartedMessage.self),
         Row(TemplateReadyMessage.self),
         Row(TemplateFailedMessage.self),
         Row(SpawnFailedMessage.self),

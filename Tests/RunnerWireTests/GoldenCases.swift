@@ -151,6 +151,8 @@ extension GoldenCase {
         GoldenCase("hello-v1", HelloMessage(protocolVersion: 1, pid: 4711)),
         GoldenCase("spawned", SpawnedMessage(launch: 42, pid: 4712)),
         GoldenCase("spawned-given", SpawnedMessage(launch: 42, pid: 4712, given: 8)),
+        GoldenCase("spawned-counter", SpawnedMessage(launch: 42, pid: 4712, hasCounter: true)),
+        GoldenCase("template-started", TemplateStartedMessage(template: 3, pid: 4713)),
         GoldenCase(
             "exited-0",
             ExitedMessage(

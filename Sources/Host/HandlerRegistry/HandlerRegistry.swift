@@ -70,15 +70,19 @@ public final class HandlerRegistry: Sendable {
     ///   - configuration: The files and directories of the host's configuration, which no manifest may have a
     ///     write grant for either.
     ///   - programs: The host's programs, for which the same holds, and for their directories.
+    ///   - controlSocket: The control socket, for which the same holds.
+    ///   - startup: Files from which the machine starts programs; see ``StartupFiles``.
     ///   - signatures: The signatures that manifests, conditions and libraries must have; by default none.
     public init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
         conditionsDirectory: String? = nil, stateDirectory: String? = nil,
-        configuration: [String] = [], programs: [String] = [], signatures: SignatureRule = SignatureRule()
+        configuration: [String] = [], programs: [String] = [], controlSocket: String? = nil,
+        startup: [String] = [], signatures: SignatureRule = SignatureRule()
     ) {
         hostFiles = HostFiles(
             manifests: [manifestsDirectory], plugins: pluginsDirectory, conditions: conditionsDirectory,
-            state: stateDirectory, configuration: configuration, programs: programs)
+            state: stateDirectory, configuration: configuration, programs: programs,
+            controlSocket: controlSocket, startup: startup)
         self.conditionsDirectory = conditionsDirectory
         self.manifestsDirectory = manifestsDirectory
         self.pluginsDirectory = pluginsDirectory

@@ -28,9 +28,13 @@ public struct HostFiles: Equatable, Sendable {
     ///   - configuration: The files and directories of the host's configuration.
     ///   - programs: The programs that the host consists of. Everything in their directories is protected,
     ///     because the host looks for other programs there.
+    ///   - controlSocket: The control socket. Who can replace it answers in place of the host.
+    ///   - startup: Files from which the machine starts programs outside of any sandbox; see
+    ///     ``StartupFiles``.
     public init(
         manifests: [String] = [], plugins: String? = nil, conditions: String? = nil, state: String? = nil,
-        configuration: [String] = [], programs: [String] = []
+        configuration: [String] = [], programs: [String] = [], controlSocket: String? = nil,
+        startup: [String] = []
     ) {
         for path in manifests { add("the host's manifests", path) }
         if let plugins { add("the host's plugins", plugins, isSecret: false) }
@@ -40,6 +44,10 @@ public struct HostFiles: Equatable, Sendable {
         for path in programs {
             add("the host's programs", Self.directory(of: path), isSecret: false)
             add("the host's programs", path, isSecret: false)
+        }
+        if let controlSocket { add("the host's control socket", controlSocket, isSecret: false) }
+        for path in startup {
+            add("files that start programs outside of the sandbox", path, isSecret: path.hasSuffix("/.ssh"))
         }
     }
 
@@ -76,15 +84,31 @@ public struct HostFiles: Equatable, Sendable {
     /// - Returns: The first directory that contains the path, or that the path contains; `nil` if there is
     ///   none.
     public func opened(by path: String, isWrite: Bool) -> String? {
-        places.first { place in
-            guard isWrite || place.isSecret else { return false }
-            if let exception = place.exception, Self.contains(exception, path) { return false }
-            return Self.contains(place.path, path) || Self.contains(path, place.path)
+        opened(by: path, isWrite: isWrite, MountTable())
+    }
+
+    func opened(by path: String, isWrite: Bool, _ mounts: MountTable) -> String? {
+        let granted = mounts.locations(of: path)
+        return places.first { place in
+            (isWrite || place.isSecret) && Self.overlaps(place, path, granted, mounts)
         }.map { "\($0.name), \($0.path)" }
     }
 
-    private static func contains(_ outer: String, _ inner: String) -> Bool {
-        outer == "/" || inner == outer || inner.hasPrefix(outer.hasSuffix("/") ? outer : outer + "/")
+    /// Compares the paths, and then where they lie in their file systems: a bind mount can show a directory
+    /// of the host under another path.
+    private static func overlaps(
+        _ place: Place, _ path: String, _ granted: [MountTable.Location], _ mounts: MountTable
+    ) -> Bool {
+        if let exception = place.exception {
+            if PathWalk.isInside(path, exception) { return false }
+            if let inner = mounts.locations(of: exception).first, granted.allSatisfy({ $0.isInside(inner) }),
+                !granted.isEmpty
+            {
+                return false
+            }
+        }
+        if PathWalk.isInside(path, place.path) || PathWalk.isInside(place.path, path) { return true }
+        return mounts.locations(of: place.path).contains { own in granted.contains { $0.overlaps(own) } }
     }
 
     /// The grants of a manifest that open directories of the host; those with values of the payload are
@@ -93,9 +117,11 @@ public struct HostFiles: Equatable, Sendable {
     /// A grant that begins with `~` is examined in the home directory of this user.
     func grants(of sandbox: SandboxDeclaration) -> [HostGrant] {
         let paths = sandbox.write.map { ($0.path, true) } + sandbox.read.map { ($0, false) }
+        if paths.isEmpty { return [] }
+        let mounts = MountTable()
         return paths.compactMap { path, isWrite in
             guard let full = GrantedFiles.examined(path), let real = (try? PathWalk(full))?.realPath,
-                let what = opened(by: real, isWrite: isWrite)
+                let what = opened(by: real, isWrite: isWrite, mounts)
             else { return nil }
             return HostGrant(path: path, isWrite: isWrite, opens: what)
         }
@@ -120,8 +146,10 @@ public struct HostFiles: Equatable, Sendable {
     ///   - identifier: The task.
     /// - Throws: ``SubmissionError`` that names the first such grant.
     public func check(_ grants: FileGrants, of identifier: TaskIdentifier) throws(SubmissionError) {
+        if grants.write.isEmpty { return }
+        let mounts = MountTable()
         for path in grants.write {
-            guard let what = opened(by: path, isWrite: true) else { continue }
+            guard let what = opened(by: path, isWrite: true, mounts) else { continue }
             let refusal = HostGrant(path: path, isWrite: true, opens: what).refusal
             throw SubmissionError(
                 code: .notPermitted, subject: "\(identifier)", finding: refusal.finding,

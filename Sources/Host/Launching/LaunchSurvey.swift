@@ -3,9 +3,14 @@ import LinuxSystem
 /// Measures the processes of a launch where the kernel does not.
 ///
 /// To look at thousands of processes takes so long that the host's other work would wait, so this happens on
-/// the queue of surveys, which measures one launch after another.
+/// two queues: one for all launches that have few processes, and one for the others. So a launch with very
+/// many processes delays only others of its kind.
 final class LaunchSurvey: @unchecked Sendable {
-    // Unchecked: only the queue of surveys calls `look`.
+    // Unchecked: only one queue at a time calls `look`.
+    /// A launch with more processes than these is measured on the queue of the crowded ones: our choice, a
+    /// few milliseconds of work.
+    static let fewProcesses = 256
+
     /// What is measured.
     struct Aims: Sendable {
         /// Whether no controller counts the memory.
@@ -17,7 +22,7 @@ final class LaunchSurvey: @unchecked Sendable {
     }
 
     /// What was found.
-    struct Finding: Sendable {
+    struct Finding: Equatable, Sendable {
         /// The resident memory; `nil` if it was not measured.
         var memory: Int64?
         /// The CPU time of the processes that exist, of a launch without a group.
@@ -42,23 +47,35 @@ final class LaunchSurvey: @unchecked Sendable {
     }
 
     /// Measures now; blocks for up to a second if there are very many processes.
-    func look(_ aims: Aims) -> Finding {
+    ///
+    /// - Parameters:
+    ///   - aims: What to measure.
+    ///   - few: How many processes are looked at.
+    /// - Returns: What was found; `nil` if there are more processes than `few`, and so little was measured.
+    func look(_ aims: Aims, few: Int) -> Finding? {
         var finding = Finding()
-        if aims.looksForStrays, let group {
-            finding.stray = ProcessUsage.descendants(of: process).first { !group.mayContain($0) }
-        }
         if let most = aims.mostThreads {
             finding.threads =
                 group?.threadCount ?? ProcessUsage.threadCount(below: process, limit: most)
+            // It will be killed for this number, so its memory does not matter.
+            if finding.threads > most { return finding }
+        }
+        if aims.looksForStrays, let group {
+            let below = ProcessUsage.processes(below: process, most: few + 1)
+            if below.count > few { return nil }
+            finding.stray = below.first { $0 != process && !group.mayContain($0) }
         }
         guard let group else {
-            let processes = ProcessUsage.processes(below: process)
+            let processes = ProcessUsage.processes(below: process, most: few + 1)
+            if processes.count > few { return nil }
             if aims.measuresMemory { finding.memory = ProcessUsage.residentBytes(of: processes) }
             finding.cpuTime = ProcessUsage.cpuTime(of: processes)
             finding.processes = processes.count
             return finding
         }
         guard aims.measuresMemory else { return finding }
+        // Of a launch that can't leave its group, nothing has counted the processes yet.
+        if !aims.looksForStrays, mayGrow, group.processes.count > few { return nil }
         if groupMemory == nil { groupMemory = try? GroupMemory(of: group, mayGrow: mayGrow) }
         finding.memory = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: group.processes)
         return finding

@@ -55,13 +55,19 @@ extension LauncherCore {
         guard countsProcesses(of: launch), launch.pid != nil, count > mostProcesses,
             ![.killing, .ended].contains(launch.life.stage)
         else { return false }
-        // At once: the launcher's kill comes after a look at the threads, and until then there are ever more.
-        try? launch.group?.kill()
-        launch.process?.kill()
         let isExact = launch.group != nil
         let finding =
             "it had \(isExact ? "" : "at least ")\(count) processes and threads; the limit is \(mostProcesses)"
-        handle(.kill(.protocolError, message: finding), launch)
+        // The task can have completed before it started these threads. The loop reads what it reported before
+        // it runs this.
+        _ = after(.milliseconds(1)) { [self] in
+            guard launch.exit == nil else { return }
+            // At once: the launcher's kill comes after a look at the threads, and until then there are ever
+            // more.
+            try? launch.group?.kill()
+            launch.process?.kill()
+            handle(.kill(.protocolError, message: finding), launch)
+        }
         return true
     }
 }

@@ -8,14 +8,16 @@ extension LauncherCore {
     /// How often memory is measured if the kernel does not enforce the limit.
     static let memoryInterval = Duration.seconds(1)
 
-    /// Where launches are measured, because those with very many processes take time.
-    static let surveys = DispatchQueue(label: "bgtask.surveys", qos: .userInitiated)
+    /// Where launches with few processes are measured.
+    private static let surveys = DispatchQueue(label: "bgtask.surveys", qos: .userInitiated)
+    /// Where launches with very many processes are measured, because that takes time.
+    private static let crowdedSurveys = DispatchQueue(label: "bgtask.crowded", qos: .userInitiated)
 
     /// Schedules the next measurements of a launch.
     func scheduleMonitor(_ launch: RunningLaunch) {
         launch.monitorTimer?.cancel()
         launch.monitorTimer = nil
-        if isPolled(launch) { scheduleMemoryLook() }
+        watchMemory(of: launch)
         guard limitsCPU(of: launch), let next = launch.monitor?.nextSampleAt else { return }
         launch.monitorTimer = after(next - moments.now().monotonic) { [self] in lookAtCPU(of: launch) }
     }
@@ -53,6 +55,12 @@ extension LauncherCore {
         if memoryTimer == nil { memoryTimer = after(Self.memoryInterval) { [self] in lookAtMemory() } }
     }
 
+    /// Starts to measure a launch whose process exists, if the host has to: the constructors of its library
+    /// run before it is ready.
+    func watchMemory(of launch: RunningLaunch) {
+        if isPolled(launch) { scheduleMemoryLook() }
+    }
+
     /// Whether the host must look at a launch itself, once a second.
     private func isPolled(_ launch: RunningLaunch) -> Bool {
         launch.hasLimits
@@ -61,19 +69,43 @@ extension LauncherCore {
 
     private func lookAtMemory() {
         memoryTimer = nil
-        if isSurveying { return scheduleMemoryLook() }
-        let looks = launches.values.compactMap { launch in
-            isPolled(launch) ? survey(of: launch).map { (launch, $0, aims(for: launch)) } : nil
+        let polled = launches.values.filter(isPolled)
+        if polled.isEmpty { return }
+        scheduleMemoryLook()
+        let looks = polled.filter { !$0.isBeingSurveyed }.compactMap { launch in
+            survey(of: launch).map { (launch, $0, aims(for: launch)) }
         }
-        guard !looks.isEmpty else { return }
-        isSurveying = true
+        if looks.isEmpty { return }
+        for (launch, _, _) in looks { launch.isBeingSurveyed = true }
         Self.surveys.async { [self] in
-            let found = looks.map { ($0.0, $0.1.look($0.2)) }
+            let found = looks.map { ($0, $0.1.look($0.2, few: LaunchSurvey.fewProcesses)) }
             loop.execute { [self] in
-                isSurveying = false
-                for (launch, finding) in found { took(finding, launch) }
+                for ((launch, survey, aims), finding) in found {
+                    if let finding { took(finding, launch) } else { surveyCrowded(launch, survey, aims) }
+                }
             }
         }
+    }
+
+    /// Measures a launch with many processes; others do not wait for it.
+    private func surveyCrowded(_ launch: RunningLaunch, _ survey: LaunchSurvey, _ aims: LaunchSurvey.Aims) {
+        Self.crowdedSurveys.async { [self] in
+            let finding = survey.look(aims, few: ProcessUsage.most)
+            loop.execute { [self] in
+                guard let finding else { return tookTooMany(launch) }
+                took(finding, launch)
+            }
+        }
+    }
+
+    /// Kills a launch with more processes than can be measured.
+    private func tookTooMany(_ launch: RunningLaunch) {
+        launch.isBeingSurveyed = false
+        guard isPolled(launch) else { return }
+        try? launch.group?.kill()
+        launch.process?.kill()
+        let message = "it had more than \(ProcessUsage.most) processes, so its memory can't be measured"
+        handle(.kill(.protocolError, message: message), launch)
     }
 
     private func survey(of launch: RunningLaunch) -> LaunchSurvey? {
@@ -92,8 +124,8 @@ extension LauncherCore {
     }
 
     private func took(_ finding: LaunchSurvey.Finding, _ launch: RunningLaunch) {
+        launch.isBeingSurveyed = false
         guard isPolled(launch) else { return }
-        scheduleMemoryLook()
         launch.took(finding)
         if let stray = finding.stray {
             // Its CPU time is not counted, and a kill of the group does not reach it. The launcher kills it
@@ -110,7 +142,8 @@ extension LauncherCore {
         let limit = launch.order.declaration.limits.memory
         guard bytes > limit.bytes else { return }
         let note = "it used \(ByteCount(bytes: bytes)) of \(what); the limit is \(limit)"
-        let isFar = bytes > MemoryEnd.most(limit: limit).bytes
+        // A process that is still loading its library can't be asked to stop.
+        let isFar = bytes > MemoryEnd.most(limit: limit).bytes || launch.readyAt == nil
         handle(.limitPassed(.memoryLimit, note: note, isFar: isFar), launch)
     }
 
@@ -145,7 +178,7 @@ extension LauncherCore {
         if launch.group == nil, let pid = launch.pid {
             // Other surveys can come first, and the launch can end meanwhile: its number is then free for
             // another process. While it runs, the handle shows that the numbers below it were read from it.
-            Self.surveys.async { [process = launch.process] in
+            Self.crowdedSurveys.async { [process = launch.process] in
                 let processes = ProcessUsage.processes(below: pid)
                 guard process?.waitForEnd(timeoutMilliseconds: 0) == false else { return }
                 ProcessPriority.apply(priority, to: processes)

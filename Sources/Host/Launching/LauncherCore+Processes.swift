@@ -55,6 +55,8 @@ extension LauncherCore {
             spawned(message, descriptors)
         case .exited(let message):
             if let launch = launches[message.launch] { exited(launch, message) }
+        case .templateStarted(let message):
+            templateStarted(message.template, process: Int32(truncatingIfNeeded: message.pid))
         case .templateReady(let message):
             templateReady(message.template, message.isCloneable)
         case .templateFailed(let message):
@@ -87,7 +89,7 @@ extension LauncherCore {
     }
 
     func spawned(_ message: SpawnedMessage, _ descriptors: [CInt]) {
-        guard let launch = launches[message.launch], descriptors.count == SpawnedMessage.descriptorCount
+        guard let launch = launches[message.launch], descriptors.count == message.descriptorCount
         else {
             descriptors.forEach { _ = OwnedDescriptor(taking: $0) }
             return
@@ -95,11 +97,12 @@ extension LauncherCore {
         if let group = launch.group { groups?.close(group) }
         launch.process = ProcessHandle(taking: OwnedDescriptor(taking: descriptors[0]))
         launch.pid = Int32(truncatingIfNeeded: message.pid)
-        launch.countDescendantsOfInit()
+        if message.hasCounter { launch.count(with: descriptors[5]) }
         open(launch, report: descriptors[2], stdout: descriptors[3], stderr: descriptors[4])
         launch.control?.open(descriptors[1], given: Int(clamping: message.given))
         tell(.started(launch.id, pid: Int32(truncatingIfNeeded: message.pid)))
         handle(.spawned, launch)
+        watchMemory(of: launch)
     }
 
     func beginRun(_ launch: RunningLaunch) {

@@ -8,6 +8,9 @@ import TaskModel
 ///
 /// The limit is the greatest of the bundle's tasks, because each of them has the library's memory, too.
 extension LauncherCore {
+    /// Where templates are measured.
+    private static let templateSurveys = DispatchQueue(label: "bgtask.templates", qos: .userInitiated)
+
     /// Lets the kernel limit the memory of a template, if it has the controller for that.
     func limitMemory(ofTemplate id: UInt64, _ group: ControlGroup) {
         guard let limit = book.templates[id]?.key.memory else { return }
@@ -18,19 +21,34 @@ extension LauncherCore {
         }
     }
 
+    /// Measures a template that has no group.
+    func templateStarted(_ id: UInt64, process: Int32) {
+        guard book.templates[id] != nil, templateGroups[id] == nil else { return }
+        templateProcesses[id] = process
+        watchTemplateMemory()
+    }
+
     /// Starts to measure the memory of templates, while there is one whose memory the kernel does not limit.
     private func watchTemplateMemory() {
-        guard templateMemoryTimer == nil, !templateGroups.isEmpty else { return }
+        guard templateMemoryTimer == nil, !templateGroups.isEmpty || !templateProcesses.isEmpty else {
+            return
+        }
         templateMemoryTimer = after(Self.memoryInterval) { [self] in lookAtTemplateMemory() }
     }
 
     private func lookAtTemplateMemory() {
-        let groups = templateGroups
-        Self.surveys.async { [self] in
+        let (groups, processes) = (templateGroups, templateProcesses)
+        Self.templateSurveys.async { [self] in
             let measured = groups.mapValues { ProcessUsage.residentBytes(of: $0.processes) }
+                .merging(
+                    processes.mapValues {
+                        ProcessUsage.residentBytes(of: ProcessUsage.processes(below: $0))
+                    }
+                ) { $1 }
             loop.execute { [self] in
                 templateMemoryTimer = nil
-                for (id, bytes) in measured where templateGroups[id] == groups[id] {
+                for (id, bytes) in measured
+                where templateGroups[id] == groups[id] && templateProcesses[id] == processes[id] {
                     guard let limit = book.templates[id]?.key.memory, bytes > limit.bytes else { continue }
                     endTemplate(id, because: Self.memoryFinding(ByteCount(bytes: bytes), limit))
                 }

@@ -124,6 +124,7 @@ extension LauncherCore {
     func templateReady(_ id: UInt64, _ isCloneable: Bool) {
         if failOverdue(id) { return }
         templateTimers.removeValue(forKey: id)?.cancel()
+        templateProcesses[id] = nil
         templateUsed(id)
         for launch in waiting(book.ready(id, isCloneable: isCloneable)) { handle(.templateReady, launch) }
     }
@@ -146,6 +147,7 @@ extension LauncherCore {
     func removeTemplate(_ id: UInt64) -> [RunningLaunch] {
         templateUses[id] = nil
         templateCopies[id] = nil
+        templateProcesses[id] = nil
         idleTimers.removeValue(forKey: id)?.cancel()
         if let group = templateGroups.removeValue(forKey: id) { groups?.discard(group) }
         let left = waiting(book.remove(id))

@@ -44,6 +44,8 @@ final class LauncherCore: @unchecked Sendable {
     /// How many templates there may be; see ``TaskLauncher/Configuration/maximumTemplates``.
     let maximumTemplates: Int
     var templateGroups: [UInt64: ControlGroup] = [:]
+    /// The processes of templates without a group; such a template only finds out whether its library loads.
+    var templateProcesses: [UInt64: Int32] = [:]
     /// The files that the host put there for each template.
     var templateCopies: [UInt64: Set<UnlinkedFiles.Identity>] = [:]
     /// The standbys, by the number of their template.
@@ -53,8 +55,6 @@ final class LauncherCore: @unchecked Sendable {
     /// The next look at the memory of launches without a memory controller, and at processes that left their
     /// group; `nil` while no running launch needs it.
     var memoryTimer: Scheduled<Void>?
-    /// Whether launches are being measured at present.
-    var isSurveying = false
     /// The next look at the memory of templates; `nil` while it is not needed.
     var templateMemoryTimer: Scheduled<Void>?
     /// The next look at the number of the machine's threads; `nil` while no launch needs it.

@@ -110,18 +110,18 @@ final class LauncherLink: @unchecked Sendable {
                 let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 try decoder.consume(chunk) { kind, body throws(WireError) in
                     guard let report = try LauncherReport(kind: kind, body: body) else { return }
-                    guard case .spawned = report else {
+                    guard case .spawned(let spawned) = report else {
                         deliver(.report(report, descriptors: []))
                         return
                     }
-                    guard waiting.count >= SpawnedMessage.descriptorCount else {
+                    let wanted = spawned.descriptorCount
+                    guard waiting.count >= wanted else {
                         throw WireError(
                             .missingField,
-                            "the report of a new task came with \(waiting.count) descriptors, not "
-                                + "\(SpawnedMessage.descriptorCount)")
+                            "the report of a new task came with \(waiting.count) descriptors, not \(wanted)")
                     }
-                    let own = Array(waiting.prefix(SpawnedMessage.descriptorCount))
-                    waiting.removeFirst(SpawnedMessage.descriptorCount)
+                    let own = Array(waiting.prefix(wanted))
+                    waiting.removeFirst(wanted)
                     deliver(.report(report, descriptors: own))
                 }
             }

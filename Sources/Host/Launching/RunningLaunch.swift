@@ -65,15 +65,14 @@ final class RunningLaunch: @unchecked Sendable {
     var clock: ControlGroupClock?
     /// Measures the launch once a second.
     var survey: LaunchSurvey?
+    /// Whether it is being measured at present.
+    var isBeingSurveyed = false
     var usageBefore = Duration.zero
     /// Counts processes that the group or /proc would lose; `nil` if the task may start none, or the kernel
     /// refuses it.
     private var inherited: InheritedClock?
     /// The CPU time when ``inherited`` began to count.
     private var usageBeforeInherited = Duration.zero
-    /// Counts the init of a PID namespace and, if it was created before the init started the handler's
-    /// process, everything below.
-    private var inheritedByInit: InheritedClock?
     /// The counts of the group before the launch; `nil` if the memory controller is not delegated.
     var memoryBefore: MemoryEvents?
     var lastUsage = Duration.zero
@@ -145,36 +144,27 @@ final class RunningLaunch: @unchecked Sendable {
         }
     }
 
-    /// Whether the limits of memory, storage and processes apply: from *ready* to the end of the last
-    /// process, also when the task has completed.
+    /// Whether the limits of memory, storage and processes apply: as long as it has a process, so also while
+    /// that loads its library, and when the task has completed.
     var hasLimits: Bool {
-        readyAt != nil && exit == nil && [.running, .expiring, .completed].contains(life.stage)
+        pid != nil && exit == nil && [.starting, .running, .expiring, .completed].contains(life.stage)
     }
 
     /// The CPU time since the start of the launch, and whether it may be too low.
     func cpuTime() -> (Duration, isLowerBound: Bool) {
         let (counted, isLowerBound) = countedTime()
-        var time = max(counted, inheritedByInit?.elapsed() ?? .zero)
+        var time = counted
         if let inherited = inherited?.elapsed() { time = max(time, usageBeforeInherited + inherited) }
         return (time, isLowerBound)
     }
 
-    /// Begins to count what a task without a group will start, as soon as its process exists.
-    ///
-    /// The task can start its first processes before the host has handled *ready*.
-    func countDescendantsOfInit() {
-        guard group == nil, order.mayStartProcesses, let pid else { return }
-        inheritedByInit = InheritedClock(of: pid)
-        // If the init has started the handler's process already, that one is still loading its library.
-        if let handler = ProcessUsage.processes(below: pid, most: 2).first(where: { $0 != pid }) {
-            inherited = InheritedClock(of: handler)
-        }
-    }
+    /// Counts with a clock that the launcher opened before the first instruction of the task.
+    func count(with counter: CInt) { inherited = InheritedClock(taking: counter) }
 
     /// Begins to count processes that the task will start, if it may start any.
     ///
-    /// Those that it starts before the host has handled *ready* are counted by its group, or by
-    /// ``countDescendantsOfInit()`` where that came in time.
+    /// Those that it starts before the host has handled *ready* are counted by its group, or with the
+    /// launcher's clock.
     func countDescendants() {
         guard inherited == nil, order.mayStartProcesses, let process = handlerProcess else { return }
         usageBeforeInherited = countedTime().0

@@ -25,7 +25,8 @@ extension HostConfiguration {
             manifestsDirectory: manifestsDirectory, pluginsDirectory: pluginsDirectory,
             libraryCacheDirectory: stateDirectory + "/libraries",
             conditionsDirectory: conditionsDirectory, stateDirectory: stateDirectory,
-            configuration: sources, programs: HostPaths.programs(runner: runnerPath), signatures: signatures)
+            configuration: sources, programs: HostPaths.programs(runner: runnerPath),
+            controlSocket: socketPath, startup: StartupFiles.standard(), signatures: signatures)
     }
 
     /// Creates the sensors of the machine's conditions; they measure nothing yet.

@@ -27,6 +27,9 @@ public struct InheritedClock: ~Copyable, Sendable {
         if counters.isEmpty { return nil }
     }
 
+    /// Takes a counter that another process opened.
+    public init(taking counter: CInt) { counters = [counter] }
+
     deinit { for counter in counters { _ = close(counter) } }
 
     /// The CPU time since this value was created, of ended processes, too.

@@ -1,4 +1,5 @@
-/// A grant of a manifest that opens a directory of the host itself.
+/// A grant of a manifest that opens files of the host itself, or files that start programs outside of the
+/// sandbox.
 public struct HostGrant: Equatable, Sendable {
     /// The path of the grant, as the manifest has it.
     public let path: String
@@ -15,7 +16,7 @@ public struct HostGrant: Equatable, Sendable {
     public var refusal: (finding: String, remedy: String) {
         (
             "with the write grant '\(path)', tasks could change \(opens), and so control the host",
-            "Grant a directory that is not the host's"
+            "Grant another directory; a program that is not a task can copy files from there"
         )
     }
 }

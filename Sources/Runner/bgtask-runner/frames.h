@@ -65,6 +65,7 @@ enum message_kind {
     MESSAGE_UNKILLABLE = 0x56,
     MESSAGE_PREPARED = 0x57,
     MESSAGE_OBSERVED = 0x58,
+    MESSAGE_TEMPLATE_STARTED = 0x59,
 };
 
 /** The types of a field's value. */

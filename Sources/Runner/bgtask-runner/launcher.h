@@ -66,7 +66,8 @@ struct launch {
     int group;         /**< The descriptor of the cgroup's directory; -1 if none. */
     int status_pipe;   /**< The read end of the namespace's status pipe; -1 if none. */
     int host_ends[4];  /**< The host's ends of the pipes; -1 once sent. */
-    uint64_t given;    /**< Bytes of the start that the control pipe has taken. */
+    int counter;    /**< Counts the CPU time of the task and all that it starts; -1 if none or once sent. */
+    uint64_t given; /**< Bytes of the start that the control pipe has taken. */
     bool reaped, killed, told_unkillable;
     int64_t kill_time; /**< The time of the first kill, in nanoseconds on CLOCK_MONOTONIC. */
     int wait_status;
@@ -132,7 +133,8 @@ struct launcher {
 int launcher_main(const char *lock_path);
 
 /* The files below are in layers; each calls only functions of later ones: launcher, watching, starting,
- * spawning and preparing, templates, standbys, launches, observing, observed, orphans, groups, reports. */
+ * spawning and preparing, templates, standbys, counting, launches, observing, observed, orphans, groups,
+ * reports. */
 
 /* launcher_reports.c */
 
@@ -199,6 +201,16 @@ void standbys_reap(struct template *template);
 
 /** Handles *spawn*. */
 void launches_spawn(struct launcher *launcher, struct body body);
+
+/* launcher_counting.c */
+
+/** Opens the counter of the CPU time of a new process and of everything that it will start, if the launch
+ * needs one, and lets the process continue. Without a counter, if the kernel refuses it, the host counts what
+ * it finds in /proc. `socket` is the launcher's end of the pair that counter_wait reads. */
+void counter_open(struct launch *launch, pid_t pid, int socket);
+/** Called in the new process: waits until it is counted, so that nothing that it starts is missed. Ends the
+ *  process if the launcher ends. `sockets` are the launcher's end and its own. */
+void counter_wait(const struct launch *launch, const int *sockets);
 
 /* launcher_launches.c */
 

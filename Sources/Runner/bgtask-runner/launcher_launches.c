@@ -39,6 +39,7 @@ void launches_forget(struct launcher *launcher, struct launch *launch) {
     close_descriptor(&launch->status_pipe);
     for (int i = 0; i < 4; i++)
         close_descriptor(&launch->host_ends[i]);
+    close_descriptor(&launch->counter);
     observed_drop(launch);
     free(launch);
 }
@@ -72,12 +73,18 @@ void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid
         descriptors[i + 1] = launch->host_ends[i];
         launch->host_ends[i] = -1;
     }
+    int count = 5;
+    if (launch->counter >= 0)
+        descriptors[count++] = launch->counter;
+    launch->counter = -1;
     frame_begin(&launcher->writer, MESSAGE_SPAWNED);
     frame_add_number(&launcher->writer, 1, launch->id);
     frame_add_number(&launcher->writer, 2, (uint64_t)pid);
     if (launch->given > 0)
         frame_add_number(&launcher->writer, 3, launch->given);
-    outbox_send(&launcher->outbox, &launcher->writer, descriptors, OUTBOX_DESCRIPTORS);
+    if (count > 5)
+        frame_add_flag(&launcher->writer, 4, true);
+    outbox_send(&launcher->outbox, &launcher->writer, descriptors, count);
     if (launch->killed)
         launches_kill(launch);
 }

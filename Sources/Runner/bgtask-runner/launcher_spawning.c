@@ -142,8 +142,10 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
             return false;
         }
         pid_t pid = process_clone(status_end >= 0 ? process_namespace_flags() : 0, launch->group, &pidfd);
-        if (pid == 0)
+        if (pid == 0) {
+            counter_wait(launch, sockets);
             become_task(template, ends, status_end, sockets[1], subprocesses, since);
+        }
         int code = errno;
         close(sockets[1]);
         errno = code;
@@ -153,6 +155,7 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
             close(sockets[0]);
             return false;
         }
+        counter_open(launch, pid, sockets[0]);
         observers_add(launcher, template, launch->id, -1, sockets[0]);
         launches_cloned(launcher, launch, pid, pidfd, NULL, 0);
         return true;
@@ -207,7 +210,8 @@ void launches_spawn(struct launcher *launcher, struct body body) {
                               .pidfd = -1,
                               .group = -1,
                               .status_pipe = -1,
-                              .host_ends = {-1, -1, -1, -1}};
+                              .host_ends = {-1, -1, -1, -1},
+                              .counter = -1};
     launcher->launches = launch;
 
     char finding[512];

@@ -197,4 +197,8 @@ void templates_add(struct launcher *launcher, struct body body) {
     }
     template->next = launcher->templates;
     launcher->templates = template;
+    frame_begin(&launcher->writer, MESSAGE_TEMPLATE_STARTED);
+    frame_add_number(&launcher->writer, 1, template->id);
+    frame_add_number(&launcher->writer, 2, (uint64_t) template->pid);
+    outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
 }

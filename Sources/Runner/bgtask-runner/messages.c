@@ -62,7 +62,7 @@ static const struct message_rule rules[] = {
     {MESSAGE_PREPARE, {U64_REQUIRED(1), TEXT_REQUIRED(2, 0), FLAG(3)}},
     // Launcher to host
     {MESSAGE_HELLO, {U64_REQUIRED(1), U64_REQUIRED(2)}},
-    {MESSAGE_SPAWNED, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3)}},
+    {MESSAGE_SPAWNED, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), FLAG(4)}},
     {MESSAGE_EXITED, {U64_REQUIRED(1), U64_REQUIRED(2), U64_REQUIRED(3), U64_REQUIRED(4), U64_REQUIRED(5),
                       U64_REQUIRED(6)}},
     {MESSAGE_TEMPLATE_READY, {U64_REQUIRED(1), FLAG_REQUIRED(2), TEXT(3, 0)}},
@@ -71,6 +71,7 @@ static const struct message_rule rules[] = {
     {MESSAGE_UNKILLABLE, {U64_REQUIRED(1)}},
     {MESSAGE_PREPARED, {U64_REQUIRED(1), TEXT(2, 0)}},
     {MESSAGE_OBSERVED, {U64_REQUIRED(1), TEXT(2, 0), TEXT(3, 0), TEXT(4, 0), FLAG(5), U64_REQUIRED(6)}},
+    {MESSAGE_TEMPLATE_STARTED, {U64_REQUIRED(1), U64_REQUIRED(2)}},
 };
 
 const struct message_rule pending_request_rule = {

@@ -5,7 +5,7 @@
 #include "frames.h"
 
 /** The largest number of descriptors with one frame. */
-#define OUTBOX_DESCRIPTORS 5
+#define OUTBOX_DESCRIPTORS 6
 
 struct outgoing;
 

@@ -136,7 +136,7 @@ public struct SecurityGrade: Equatable, Sendable {
             finding: grant.isWrite
                 ? "Tasks could change \(grant.opens), and so control the host, which refuses their launches"
                 : "Tasks may read \(grant.opens)",
-            remedy: "Grant only directories that are not the host's")
+            remedy: "Grant another directory; a program that is not a task can copy files from there")
     }
 
     private static func network(_ grant: NetworkGrant?) -> Item {

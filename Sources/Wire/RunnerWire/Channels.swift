@@ -72,6 +72,8 @@ public enum LauncherReport: Sendable, Equatable {
     case spawned(SpawnedMessage)
     /// A task ended, and all processes of its group are gone.
     case exited(ExitedMessage)
+    /// The process of a template exists.
+    case templateStarted(TemplateStartedMessage)
     /// A template has loaded its plugin.
     case templateReady(TemplateReadyMessage)
     /// A template could not start or load its plugin, or ended unexpectedly.
@@ -92,7 +94,7 @@ public enum LauncherReport: Sendable, Equatable {
         case .exited(let message): message.launch
         case .spawnFailed(let message): message.launch
         case .unkillable(let message): message.launch
-        case .hello, .templateReady, .templateFailed, .prepared, .observed: nil
+        case .hello, .templateStarted, .templateReady, .templateFailed, .prepared, .observed: nil
         }
     }
 
@@ -104,6 +106,7 @@ public enum LauncherReport: Sendable, Equatable {
         case HelloMessage.kind: self = .hello(try HelloMessage(fields: body))
         case SpawnedMessage.kind: self = .spawned(try SpawnedMessage(fields: body))
         case ExitedMessage.kind: self = .exited(try ExitedMessage(fields: body))
+        case TemplateStartedMessage.kind: self = .templateStarted(try TemplateStartedMessage(fields: body))
         case TemplateReadyMessage.kind: self = .templateReady(try TemplateReadyMessage(fields: body))
         case TemplateFailedMessage.kind: self = .templateFailed(try TemplateFailedMessage(fields: body))
         case SpawnFailedMessage.kind: self = .spawnFailed(try SpawnFailedMessage(fields: body))

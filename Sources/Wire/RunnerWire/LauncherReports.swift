@@ -25,20 +25,25 @@ public struct HelloMessage: WireMessage {
     }
 }
 
-/// The launcher created a task; five file descriptors come with the frame.
+/// The launcher created a task; file descriptors come with the frame.
 public struct SpawnedMessage: WireMessage {
     public static let kind: UInt8 = 0x51
-    public static let table = FieldTable(.required(1, .u64), .required(2, .u64), .optional(3, .u64))
-    /// The number of descriptors: pidfd, control pipe, report pipe, standard output and standard error.
-    public static let descriptorCount = 5
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .optional(3, .u64), .optional(4, .flag))
+    /// The number of descriptors: pidfd, control pipe, report pipe, standard output and standard error, and
+    /// the counter if there is one.
+    public var descriptorCount: Int { hasCounter ? 6 : 5 }
     /// The number of the launch.
     public var launch: UInt64
     /// The number of the task's process in the launcher's PID namespace; for display only.
     public var pid: UInt64
     /// How many bytes of ``SpawnMessage/start`` the task's control pipe took.
     public var given: UInt64
+    /// Whether the last descriptor counts the CPU time of the task and of everything that it starts.
+    public var hasCounter: Bool
 
-    public init(launch: UInt64, pid: UInt64, given: UInt64 = 0) {
+    public init(launch: UInt64, pid: UInt64, given: UInt64 = 0, hasCounter: Bool = false) {
+        self.hasCounter = hasCounter
         self.launch = launch
         self.pid = pid
         self.given = given
@@ -48,12 +53,14 @@ public struct SpawnedMessage: WireMessage {
         launch = values[1]
         pid = values[2]
         given = values[3]
+        hasCounter = values[4]
     }
 
     public func write(to fields: inout FieldWriter) {
         fields.write(1, launch)
         fields.write(2, pid)
         fields.write(3, given == 0 ? nil : given)
+        fields.write(4, ifTrue: hasCounter)
     }
 }
 
@@ -104,6 +111,32 @@ public struct ExitedMessage: WireMessage {
         fields.write(4, systemMicroseconds)
         fields.write(5, maximumResident)
         fields.write(6, leftovers)
+    }
+}
+
+/// The launcher created the process of a template, which now loads its plugin.
+public struct TemplateStartedMessage: WireMessage {
+    public static let kind: UInt8 = 0x59
+    public static let table = FieldTable(.required(1, .u64), .required(2, .u64))
+    /// The number of the template.
+    public var template: UInt64
+    /// The number of its process in the launcher's PID namespace, or of its own namespace's first process;
+    /// only for measurements.
+    public var pid: UInt64
+
+    public init(template: UInt64, pid: UInt64) {
+        self.template = template
+        self.pid = pid
+    }
+
+    public init(_ values: FieldValues) throws(WireError) {
+        template = values[1]
+        pid = values[2]
+    }
+
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, template)
+        fields.write(2, pid)
     }
 }
 

@@ -25,7 +25,8 @@ enum CallDefaults {
         return HostFiles(
             manifests: [paths.manifests], plugins: paths.plugins,
             conditions: paths.conditions.isEmpty ? nil : paths.conditions, state: paths.state,
-            configuration: sources.paths, programs: runner.map(HostPaths.programs(runner:)) ?? [])
+            configuration: sources.paths, programs: runner.map(HostPaths.programs(runner:)) ?? [],
+            controlSocket: paths.socket, startup: StartupFiles.standard())
     }
 
     /// The signatures that a host that would start now requires.

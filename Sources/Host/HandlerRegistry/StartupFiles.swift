@@ -1,0 +1,38 @@
+import LinuxSystem
+
+/// The files from which the machine starts programs later, outside of any sandbox, or decides who may become
+/// whom.
+///
+/// A task that may change one of them needs no fault of the host to leave its sandbox.
+public enum StartupFiles {
+    /// Below the home directory of a user: shells, desktop sessions, services, programs before the system's
+    /// in PATH, and who may log in.
+    private static let ofUser = [
+        ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".config/autostart",
+        ".config/environment.d", ".config/fish", ".config/plasma-workspace", ".config/systemd", ".local/bin",
+        ".local/share/dbus-1", ".local/share/systemd", ".pam_environment", ".profile", ".ssh", ".xinitrc",
+        ".xprofile", ".xsession", ".xsessionrc", ".zlogin", ".zlogout", ".zprofile", ".zshenv", ".zshrc",
+        "bin",
+    ]
+    /// Of the machine, for which a host of root needs no other permission.
+    private static let ofMachine = [
+        "/boot", "/etc/anacrontab", "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly", "/etc/cron.monthly",
+        "/etc/cron.weekly", "/etc/crontab", "/etc/dbus-1", "/etc/environment", "/etc/group", "/etc/init.d",
+        "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/pam.d", "/etc/passwd",
+        "/etc/profile", "/etc/profile.d", "/etc/rc.local", "/etc/shadow", "/etc/ssh", "/etc/sudoers",
+        "/etc/sudoers.d", "/etc/systemd", "/etc/udev", "/etc/xdg/autostart", "/run/systemd", "/run/udev",
+        "/usr", "/var/spool/at", "/var/spool/cron",
+    ]
+
+    /// The paths for this process's user, of which some may not exist.
+    public static func standard() -> [String] {
+        var own: [String] = []
+        if let home = ProcessFacts.environment("HOME"), home.hasPrefix("/") {
+            own = ofUser.map { "\(home)/\($0)" }
+        }
+        if let settings = ProcessFacts.environment("XDG_CONFIG_HOME"), settings.hasPrefix("/") {
+            own += ["autostart", "environment.d", "systemd"].map { "\(settings)/\($0)" }
+        }
+        return own + ofMachine
+    }
+}
