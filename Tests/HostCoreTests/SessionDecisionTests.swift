@@ -359,7 +359,7 @@ struct SessionRig {
         let high = try rig.begin(launch) { $0.priority = 0.9 }
         try rig.rig.change { $0.network = .known(.unmetered) }
         let begun = rig.rig.world.transferOrders.compactMap { order in
-            if case .begin(let transfer) = order { transfer.id } else { nil }
+            if case .begin(let transfer, _) = order { transfer.id } else { nil }
         }
         #expect(begun == [high, foreign, low])
     }

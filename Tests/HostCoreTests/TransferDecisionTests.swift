@@ -15,6 +15,10 @@ struct TransferWorld {
         boot: .seconds(1000), monotonic: .seconds(1000), wall: WallTime(milliseconds: 1_800_000_000_000))
     /// The orders that the core has given and the test has not looked at.
     var orders: [TransferOrder] = []
+    /// The bytes that the program was allowed to move after each change.
+    var allowed: [Int64?] = []
+    /// The transfers that the program was given in reserve.
+    var reserved: [TransferID] = []
     var answers: [CallID: HostAnswer] = [:]
     var events: [Transfer] = []
     var alarm = Wake()
@@ -38,6 +42,7 @@ struct TransferWorld {
         beginning.recovery.facts = store.facts
         core = HostCore()
         orders = []
+        reserved = []
         give(.begin(beginning))
     }
 
@@ -55,6 +60,8 @@ struct TransferWorld {
                     }
                 case .answer(let call, let answer): answers[call] = answer
                 case .publish(.transferChanged(let transfer)): events.append(transfer)
+                case .transfer(.allow(_, let bytes)): allowed.append(bytes)
+                case .transfer(.reserve(let transfer, _, _)): reserved.append(transfer.id)
                 case .transfer(let order): orders.append(order)
                 case .arm(let wake): alarm = wake
                 case .drained: isDrained = true
@@ -116,7 +123,13 @@ struct TransferWorld {
     /// The transfers that the core has begun since the last call.
     mutating func begun() -> [TransferID] {
         defer { orders = [] }
-        return orders.compactMap { if case .begin(let transfer) = $0 { transfer.id } else { nil } }
+        return orders.compactMap {
+            switch $0 {
+            case .begin(let transfer, _): transfer.id
+            case .promote(let id): id
+            default: nil
+            }
+        }
     }
 
     /// The transfers that the core has stopped since the last call.
@@ -611,6 +624,61 @@ extension StoreWrite {
         let midnight = try #require(world.alarm.wall)
         world.pass(midnight - world.now.wall)
         #expect(world.begun() == [id])
+    }
+
+    /// Otherwise, a bundle exceeds its bytes by all that the link moves until the host has stopped it.
+    @Test func `the program learns how many bytes a bundle may move, and when that changes`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        #expect(world.orders.last == .begin(try #require(world[id]), bytesLeft: nil))
+        var metered = Conditions.simulatedStart
+        metered.network = .known(.metered)
+        world.give(.conditions(metered))
+        #expect(world.allowed == [1 << 30])
+        world.give(.transfers([.progress(id, completed: 5, total: nil, received: 5, sent: 0)]))
+        #expect(world.allowed == [1 << 30])
+        world.orders = []
+        let other = try world.submit().id
+        #expect(world.orders == [.begin(try #require(world[other]), bytesLeft: (1 << 30) - 5)])
+        world.give(.conditions(.simulatedStart))
+        #expect(world.allowed == [1 << 30, nil])
+    }
+
+    @Test func `the program holds transfers in reserve, and those that may not go on are taken back`() throws
+    {
+        var world = TransferWorld()
+        for _ in 0..<100 { try world.submit("http://one/x") }
+        #expect(world.reserved.map(\.rawValue) == Array(7...39))
+        #expect(world[TransferID(rawValue: 7)]?.state == .waiting)
+        let (first, next) = (TransferID(rawValue: 1), TransferID(rawValue: 7))
+        world.orders = []
+        let end = TransferWorld.attemptEnd(.refused)
+        world.give(.transfers([.ended(first, end, received: 0, sent: 0), .began(next)]))
+        #expect(world.begun().isEmpty && world[next]?.state == .running && world[next]?.attempts == 1)
+        // One that was not begun is given back, as if it had never been ordered.
+        _ = try world.call(.cancelTransfer(TransferID(rawValue: 8)))
+        #expect(world.cancelled() == [TransferID(rawValue: 8)])
+        var none = Conditions.simulatedStart
+        none.network = .known(.none)
+        world.give(.conditions(none))
+        let stopped = world.cancelled()
+        #expect(stopped.first == TransferID(rawValue: 9))
+        #expect(
+            Set(stopped)
+                == Set(world.reserved + (2...7).map { TransferID(rawValue: $0) })
+                .subtracting([TransferID(rawValue: 8)]))
+        for id in stopped { world.end(id, .cancelled) }
+        #expect(world[TransferID(rawValue: 9)]?.attempts == 0 && world.core.transfers.running.isEmpty)
+    }
+
+    /// The program may open its file after the host has removed the files.
+    @Test func `the files of a cancelled transfer are removed again after its attempt has ended`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        _ = try world.call(.cancelTransfer(id))
+        world.orders = []
+        world.end(id, .cancelled)
+        #expect(world.orders == [.remove(id)])
     }
 
     @Test func `a transfer that waits for its date says so`() throws {

@@ -27,6 +27,8 @@ private struct TransferPlayer {
     var world = TransferWorld()
     /// The attempts that the program makes.
     var attempts: Set<TransferID> = []
+    /// The attempts that the program begins when a place is free.
+    var held: Set<TransferID> = []
     /// Files that the host puts into their places.
     var deliveries: Set<TransferID> = []
     var accepted: Set<TransferID> = []
@@ -71,7 +73,7 @@ private struct TransferPlayer {
     }
 
     private mutating func act() throws {
-        switch number(0..<21) {
+        switch number(0..<24) {
         case 0..<5:
             let (server, bundle) = (number(0..<5), number(0..<3))
             let (isDiscretionary, isLimited, isLate) = (
@@ -113,9 +115,17 @@ private struct TransferPlayer {
                 .store(StoreError(code: .diskFull, subject: "disk", finding: "full", remedy: "free some"))
             }
         case 19: reportTogether()
+        case 20..<22: replace()
+        case 22:
+            // The program dies, and loses what it has begun and what it holds.
+            let lost = attempts.sorted() + held.sorted()
+            (attempts, held) = ([], [])
+            world.give(
+                .transfers(lost.map { .ended($0, TransferWorld.attemptEnd(.lost), received: 0, sent: 0) }))
         default:
             // The host dies: what it did not store is lost, and so are the program and its reports.
             attempts = []
+            held = []
             deliveries = []
             world.begin()
         }
@@ -137,6 +147,22 @@ private struct TransferPlayer {
         world.give(.transfers(reports))
     }
 
+    /// An attempt ends, and one in reserve begins in its place; both may be told together or apart.
+    private mutating func replace() {
+        guard let old = one(of: attempts) else { return }
+        let server = world[old]?.request.server
+        let next = one(of: held.filter { world[$0]?.request.server == server })
+        let isTogether = number(0..<2) == 0
+        attempts.remove(old)
+        let end = TransferReport.ended(
+            old, TransferWorld.attemptEnd(.refused, completed: 5), received: 5, sent: 0)
+        guard let next else { return world.give(.transfers([end])) }
+        held.remove(next)
+        attempts.insert(next)
+        if isTogether { return world.give(.transfers([end, .began(next)])) }
+        world.give(.transfers([.began(next), end]))
+    }
+
     private mutating func report(_ id: TransferID, _ kind: TransferAttemptEnd.Kind) {
         attempts.remove(id)
         world.end(id, kind, completed: Int64(number(0..<1000)))
@@ -149,13 +175,26 @@ private struct TransferPlayer {
 
     /// Obeys the host's orders as the program does, and checks each.
     private mutating func obey() throws {
-        while !world.orders.isEmpty {
+        while !world.orders.isEmpty || !world.reserved.isEmpty {
+            for id in world.reserved {
+                try expect(!attempts.contains(id), "\(id) is reserved during an attempt")
+                try expect(held.insert(id).inserted, "\(id) is reserved twice")
+                try expect(ended[id] == nil, "\(id) is reserved after its end")
+            }
+            world.reserved = []
+            if world.orders.isEmpty { break }
             switch world.orders.removeFirst() {
-            case .begin(let transfer):
+            case .promote(let id):
+                // The program ignores this if it has begun or ended the attempt already.
+                if held.remove(id) != nil { attempts.insert(id) }
+            case .allow: break
+            case .reserve: break
+            case .begin(let transfer, _):
                 try expect(attempts.insert(transfer.id).inserted, "\(transfer.id) has two attempts")
                 try expect(accepted.contains(transfer.id), "\(transfer.id) begins, and was not accepted")
                 try expect(ended[transfer.id] == nil, "\(transfer.id) begins after its end")
-            case .cancel(let id): if attempts.contains(id) { report(id, .cancelled) }
+            case .cancel(let id):
+                if attempts.contains(id) || held.remove(id) != nil { report(id, .cancelled) }
             case .deliver(let id, _): deliveries.insert(id)
             // Only tasks begin transfers for which these come.
             case .move, .discard: break
@@ -167,7 +206,9 @@ private struct TransferPlayer {
                 try expect(
                     stored?.state == .ended || isCancelled,
                     "the files of \(id) are removed before its end is stored")
-                try expect(!attempts.contains(id), "the files of \(id) are removed during an attempt")
+                try expect(
+                    !attempts.contains(id) && !held.contains(id),
+                    "the files of \(id) are removed during an attempt")
             case .sweep(let kept, _):
                 try expect(attempts.isEmpty, "the host sweeps during \(attempts)")
                 try expect(

@@ -76,6 +76,7 @@ import Testing
             Row(TransferBeginMessage.self), Row(TransferCancelMessage.self), Row(TransferHelloMessage.self),
             Row(TransferResponseMessage.self), Row(TransferProgressMessage.self),
             Row(TransferEndedMessage.self), Row(TransferAliveMessage.self), Row(TransferFailedMessage.self),
+            Row(TransferPromoteMessage.self), Row(TransferAllowMessage.self), Row(TransferBeganMessage.self),
         ]
         let program = try RunnerTables(
             kindsIn: "Sources/Runner/bgtask-transfer/orders.h",

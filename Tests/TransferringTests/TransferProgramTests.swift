@@ -52,8 +52,9 @@ import Transferring
         let request = TransferRequest(
             bundle: try BundleIdentifier("com.example"), direction: .download, url: "http://a/\(path)")
         program.begin([
-            Transfer(
-                id: TransferID(rawValue: 1), request: request, submittedAt: WallTime(milliseconds: 0))
+            TransferProgram.Attempt(
+                Transfer(
+                    id: TransferID(rawValue: 1), request: request, submittedAt: WallTime(milliseconds: 0)))
         ])
         let (end, received) = try ear.end()
         program.shutDown()
@@ -61,7 +62,7 @@ import Transferring
     }
 
     @Test(arguments: [
-        ("version", "it speaks version 9 of the protocol, not 2"),
+        ("version", "it speaks version 9 of the protocol, not 3"),
         ("failed", "the lock of the directory: No locks available"),
         ("exit", "it exited with status 127"),
     ])
@@ -92,8 +93,10 @@ import Transferring
             bundle: try BundleIdentifier("com.example"), direction: .download, url: "http://a/")
         program.begin(
             (1...20_000).map {
-                Transfer(
-                    id: TransferID(rawValue: $0), request: request, submittedAt: WallTime(milliseconds: 0))
+                TransferProgram.Attempt(
+                    Transfer(
+                        id: TransferID(rawValue: $0), request: request,
+                        submittedAt: WallTime(milliseconds: 0)))
             })
         #expect(all.wait(timeout: .now() + 60) == .success)
     }

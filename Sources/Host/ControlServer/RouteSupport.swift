@@ -60,6 +60,15 @@ extension Request {
             subject, "this route takes no body", remedy: "Send the request without one")
     }
 
+    /// What to do about a body that is too large: a list can be sent in parts, a payload can't.
+    private var bodyRemedy: String {
+        if uri.path.hasPrefix("/v1/transfers") {
+            return "Send fewer transfers in one call; one call may have at most "
+                + "\(ControlProtocol.maximumTransfers)"
+        }
+        return "Send a smaller body; a payload may have at most 48 KiB"
+    }
+
     /// The subject of errors about the whole request, such as `POST /v1/requests`.
     var subject: String { "\(method.rawValue) \(Printable.text(uri.path))" }
 
@@ -79,7 +88,7 @@ extension Request {
                     throw ErrorMessage(
                         .bodyTooLarge, subject: subject,
                         finding: "the body has more than \(limits.bodyLength) bytes",
-                        remedy: "Send a smaller body; a payload may have at most 48 KiB")
+                        remedy: bodyRemedy)
                 }
                 collected.writeImmutableBuffer(part)
             }

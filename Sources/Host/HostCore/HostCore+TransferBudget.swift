@@ -34,6 +34,28 @@ extension HostCore {
             ])
     }
 
+    /// How many bytes the transfers of a bundle may still move today; `nil` on an unmetered network.
+    func bytesLeft(of transfer: Transfer) -> Int64? { bytesLeft(of: transfer.request.bundle) }
+
+    private func bytesLeft(of bundle: BundleIdentifier) -> Int64? {
+        guard isMetered, let limit = settings?.effective.meteredTransfersPerDay else { return nil }
+        return max(0, limit.bytes - transferredToday(bundle, at: now).metered)
+    }
+
+    /// Tells the program how many bytes each bundle may move, if the network, the day or the limit has
+    /// changed. Otherwise, the program counts down what it knows.
+    mutating func allowBytes() {
+        let terms = TransferAllowance(
+            limit: isMetered ? settings?.effective.meteredTransfersPerDay.bytes : nil,
+            day: isMetered ? localDay(of: now.wall) : 0)
+        guard terms != transferAllowance else { return }
+        transferAllowance = terms
+        let ids = transfers.running.union(transfers.reserve.ids)
+        for bundle in Set(ids.compactMap { transfers[$0]?.request.bundle }).sorted() {
+            emit(.transfer(.allow(bundle, bytes: bytesLeft(of: bundle))))
+        }
+    }
+
     /// The next local midnight, when the bytes of a new day begin.
     func midnight(after now: Moment) -> WallTime {
         WallTime(sinceEpoch: .seconds((localDay(of: now.wall) + 1) * 86_400) - (localTimeOffset ?? .zero))

@@ -140,6 +140,11 @@ extension HostCore {
             }
             // A file that is complete after a crash needs no other request, so its response must be known.
             if total ?? .max > Self.smallFile { store(.saveTransfer(transfer), .transfer(id)) }
+        case .began(let id):
+            guard let transfer = transfers[id], transfers.reserve.remove(id) else { return }
+            // The host may have stopped it meanwhile, and then its end follows.
+            begin(transfer)
+            if phase != .serving { stopTransfer(id) }
         case .progress(let id, let completed, let total, let received, let sent):
             guard var transfer = transfers[id], transfer.state == .running else { return }
             count(&transfer, received: received, sent: sent)
@@ -147,6 +152,9 @@ extension HostCore {
             transfer.total = total ?? transfer.total
             put(transfer)
         case .ended(let id, let end, let received, let sent):
+            if transfers.reserve.remove(id) { stoppedTransfers.remove(id) }
+            // The program may have made files after they were removed for the end.
+            if transfers[id]?.outcome == .cancelled || transfers[id] == nil { removeAgain(id) }
             guard var transfer = transfers[id], transfer.state == .running else { return }
             stoppedTransfers.remove(id)
             count(&transfer, received: received, sent: sent)
@@ -162,6 +170,11 @@ extension HostCore {
             let step = transfer.deliver(problem, at: now.wall)
             follow(step, transfer)
         }
+    }
+
+    /// Removes the files of a transfer that was cancelled during its attempt.
+    private mutating func removeAgain(_ id: TransferID) {
+        if transfers[id]?.keepsFiles != true { emit(.transfer(.remove(id))) }
     }
 
     private mutating func follow(_ step: Transfer.Step, _ transfer: Transfer) {
@@ -223,6 +236,7 @@ extension HostCore {
             conclude(transfer)
         }
         let spent = bundlesOverBudget(at: now)
+        allowBytes()
         var answers: [TransferBook.Terms: Bool] = [:]
         func may(_ terms: TransferBook.Terms) -> Bool {
             if let answer = answers[terms] { return answer }
@@ -230,19 +244,40 @@ extension HostCore {
             answers[terms] = answer
             return answer
         }
+        // Those in reserve go first, or they would take the places of the others.
+        for terms in transfers.reserve.terms where !may(terms) {
+            for id in transfers.reserve.ids(with: terms) where !stoppedTransfers.contains(id) {
+                stopTransfer(id)
+            }
+        }
         for id in transfers.running.sorted() where !stoppedTransfers.contains(id) {
             if let transfer = transfers[id], !may(TransferBook.Terms(transfer.request)) { stopTransfer(id) }
         }
         while var transfer = transfers.next(at: now.wall, may) {
             if ask(about: transfer) { continue }
-            transfer.begin()
-            transferMarks[transfer.id] = TransferMark(begun: transfer.completed)
+            let isReserved = transfers.reserve.remove(transfer.id)
             stoppedTransfers.remove(transfer.id)
-            put(transfer)
-            emit(.transfer(.begin(transfer)))
+            transfer = begin(transfer)
+            emit(
+                .transfer(
+                    isReserved
+                        ? .promote(transfer.id) : .begin(transfer, bytesLeft: bytesLeft(of: transfer))))
+        }
+        for (transfer, rank) in transfers.takeReserves(may) {
+            emit(.transfer(.reserve(transfer, rank: rank, bytesLeft: bytesLeft(of: transfer))))
         }
         // One at a time: a place that becomes free may be enough.
         if stoppedTransfers.isEmpty, let id = transfers.yielding(may) { stopTransfer(id) }
+    }
+
+    /// Notes that an attempt begins.
+    @discardableResult
+    private mutating func begin(_ waiting: Transfer) -> Transfer {
+        var transfer = waiting
+        transfer.begin()
+        transferMarks[transfer.id] = TransferMark(begun: transfer.completed)
+        put(transfer)
+        return transfer
     }
 
     private mutating func stopTransfer(_ id: TransferID) {
@@ -252,6 +287,7 @@ extension HostCore {
 
     /// Stops all attempts, because the host stops, so that their bytes are counted.
     mutating func stopTransfers() {
+        for id in transfers.reserve.ids where !stoppedTransfers.contains(id) { stopTransfer(id) }
         guard !transfers.running.isEmpty else { return }
         transferStop = now.boot + Self.longestTransferStop
         for id in transfers.running.sorted() where !stoppedTransfers.contains(id) { stopTransfer(id) }
@@ -335,6 +371,7 @@ extension HostCore {
         transfer.keepsPart = sessions.keepsPart(of: ended)
         transferMarks[transfer.id] = nil
         stoppedTransfers.remove(transfer.id)
+        if transfers.reserve.remove(transfer.id) { emit(.transfer(.cancel(transfer.id))) }
         for old in transfers.put(transfer, at: now) { forget(old) }
         // The files go before the end is durable, because on a full disk it becomes durable only then. If the
         // host dies in between, the transfer begins again from its first byte.

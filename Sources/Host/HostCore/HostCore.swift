@@ -104,6 +104,8 @@ public struct HostCore: Sendable {
     var transferMarks: [TransferID: TransferMark] = [:]
     /// The transfers whose attempts the host has stopped, because the conditions do not permit them.
     var stoppedTransfers: Set<TransferID> = []
+    /// What the program was told of the bytes that bundles may move.
+    var transferAllowance = TransferAllowance()
     /// The transfers whose end could not be stored yet.
     var unsavedTransfers: [UnsavedTransfer] = []
     /// When a host that stops no longer waits for the ends of attempts, on CLOCK_BOOTTIME.

@@ -67,7 +67,7 @@ final class TransferDesk: Sendable {
         var places: [CompleteFile] = []
         for order in orders {
             switch order {
-            case .begin, .cancel, .remove, .move, .sweep: ordered.append(order)
+            case .begin, .reserve, .promote, .allow, .cancel, .remove, .move, .sweep: ordered.append(order)
             case .deliver(let id, .handover(let bundle, let name)):
                 delivering.async { [inbox] in
                     inbox.put(.transfers([.delivered(id, files.handOver(id, to: bundle, as: name))]))
@@ -87,24 +87,32 @@ final class TransferDesk: Sendable {
 
     /// Performs the orders whose order among each other matters.
     private func obey(_ orders: [TransferOrder], _ program: TransferProgram, _ files: TransferFiles) {
-        var beginning: [Transfer] = []
+        var beginning: [TransferProgram.Attempt] = []
         var removed: [TransferID] = []
         for order in orders {
-            if case .begin(let transfer) = order {
-                beginning.append(transfer)
+            switch order {
+            case .begin(let transfer, let bytesLeft):
+                beginning.append(TransferProgram.Attempt(transfer, bytesLeft: bytesLeft))
                 continue
+            case .reserve(let transfer, let rank, let bytesLeft):
+                beginning.append(
+                    TransferProgram.Attempt(transfer, rank: rank, isReserved: true, bytesLeft: bytesLeft))
+                continue
+            default: break
             }
             program.begin(beginning)
             beginning = []
             switch order {
             case .cancel(let id): program.cancel(id)
+            case .promote(let id): program.promote(id)
+            case .allow(let bundle, let bytes): program.allow(bundle, bytes: bytes)
             // Behind the orders of the same transfer.
             case .remove(let id): removed.append(id)
             // Before the begin of the other transfer, which continues from these bytes.
             case .move(let id, let other): move(id, to: other, files)
             // Before the first begin, whose files would be removed, too.
             case .sweep(let kept, let uploads): sweep(files, keeping: kept, uploads: uploads)
-            case .begin, .deliver, .discard: continue
+            case .begin, .reserve, .deliver, .discard: continue
             }
         }
         program.begin(beginning)

@@ -6,7 +6,7 @@ import TaskModel
 /// One process of `bgtask-transfer`, and the attempts that it was ordered to make.
 final class TransferLink: Sendable {
     /// The version of the messages.
-    static let protocolVersion: UInt64 = 2
+    static let protocolVersion: UInt64 = 3
 
     /// The bytes that an attempt has received and sent.
     struct Bytes {
@@ -119,6 +119,7 @@ final class TransferLink: Sendable {
     private func take(_ message: TransferProgramReport) -> TransferReport? {
         switch message {
         case .hello, .alive, .failed: return nil
+        case .began(let message): return .began(TransferID(rawValue: message.transfer.bounded))
         case .response(let message):
             return .response(message.id, message.response, total: message.length, isWhole: message.isWhole)
         case .progress(let message):

@@ -82,13 +82,56 @@ public final class TransferProgram: @unchecked Sendable {
     /// Begins attempts; each ends with the report ``TransferReport/ended(_:_:received:sent:)``.
     ///
     /// The orders of several downloads are sent together.
-    public func begin(_ transfers: [Transfer]) {
-        for transfer in transfers { prepare(transfer) }
+    public func begin(_ attempts: [Attempt]) {
+        for attempt in attempts { prepare(attempt) }
         sendUnsent()
     }
 
+    /// An attempt that the program is to make.
+    public struct Attempt: Sendable {
+        let transfer: Transfer
+        let rank: Int
+        let isReserved: Bool
+        let bytesLeft: Int64?
+
+        /// Creates an order.
+        ///
+        /// - Parameters:
+        ///   - transfer: The transfer.
+        ///   - rank: Of the reserved transfers of one bundle, those of a higher rank begin first.
+        ///   - isReserved: Whether it begins only when a place is free.
+        ///   - bytesLeft: How many bytes the transfers of the bundle may still move; `nil` if there is no
+        ///     limit.
+        public init(
+            _ transfer: Transfer, rank: Int = 0, isReserved: Bool = false, bytesLeft: Int64? = nil
+        ) {
+            (self.transfer, self.rank) = (transfer, rank)
+            (self.isReserved, self.bytesLeft) = (isReserved, bytesLeft)
+        }
+    }
+
+    /// Begins a reserved attempt, if it has not begun.
+    public func promote(_ id: TransferID) {
+        order(TransferPromoteMessage(transfer: UInt64(id.rawValue)), for: id)
+    }
+
+    /// Changes how many bytes the transfers of a bundle may move from now on; `nil` means that there is no
+    /// limit.
+    public func allow(_ bundle: BundleIdentifier, bytes: Int64?) {
+        let message = TransferAllowMessage(bundle: bundle.rawValue, bytes: bytes.map { UInt64(max(0, $0)) })
+        guard let link = present.withLock(\.link), let bytes = try? encoder.encode(message) else { return }
+        send(bytes, nil, to: link)
+    }
+
+    private func order(_ message: some WireMessage, for id: TransferID) {
+        guard let link = present.withLock(\.link), link.isOpen(id), let bytes = try? encoder.encode(message)
+        else { return }
+        send(bytes, nil, to: link)
+    }
+
     /// Orders an attempt, at the latest with ``sendUnsent()``.
-    private func prepare(_ transfer: Transfer) {
+    private func prepare(_ attempt: Attempt) {
+        let transfer = attempt.transfer
         let request = transfer.request
         let upload: SendingFile?
         do throws(SystemCallError) {
@@ -100,7 +143,7 @@ public final class TransferProgram: @unchecked Sendable {
         }
         do {
             let link = try connect(for: transfer.id)
-            let bytes = try encoder.encode(order(for: transfer, upload))
+            let bytes = try encoder.encode(message(for: attempt, upload))
             if let upload {
                 sendUnsent()
                 send(bytes, upload, to: link)
@@ -125,10 +168,7 @@ public final class TransferProgram: @unchecked Sendable {
 
     /// Stops an attempt, if it is still under way.
     public func cancel(_ id: TransferID) {
-        guard let link = present.withLock(\.link), link.isOpen(id),
-            let bytes = try? encoder.encode(TransferCancelMessage(transfer: UInt64(id.rawValue)))
-        else { return }
-        send(bytes, nil, to: link)
+        order(TransferCancelMessage(transfer: UInt64(id.rawValue)), for: id)
     }
 
     /// Ends the program; its transfers can be resumed later.
@@ -163,7 +203,8 @@ public final class TransferProgram: @unchecked Sendable {
         return link
     }
 
-    private func order(for transfer: Transfer, _ upload: SendingFile?) -> TransferBeginMessage {
+    private func message(for attempt: Attempt, _ upload: SendingFile?) -> TransferBeginMessage {
+        let transfer = attempt.transfer
         let request = transfer.request
         return TransferBeginMessage(
             transfer: UInt64(transfer.id.rawValue), url: request.url,
@@ -172,7 +213,10 @@ public final class TransferProgram: @unchecked Sendable {
             stallMilliseconds: UInt64(max(1, request.stallLimit.wholeMilliseconds)),
             progressMilliseconds: UInt64(max(1, configuration.progressInterval.wholeMilliseconds)),
             recordStep: UInt64(max(1, configuration.recordStep)),
-            keepsFile: request.direction == .download && request.place == nil)
+            keepsFile: request.direction == .download && request.place == nil,
+            turn: TransferBeginMessage.Turn(
+                bundle: request.bundle.rawValue, server: request.server, rank: UInt64(max(0, attempt.rank)),
+                isReserved: attempt.isReserved, bytesLeft: attempt.bytesLeft.map { UInt64(max(0, $0)) }))
     }
 
     private func send(_ bytes: [UInt8], _ file: SendingFile?, to link: TransferLink) {

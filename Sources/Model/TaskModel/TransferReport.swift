@@ -47,6 +47,8 @@ public enum TransferReport: Equatable, Sendable {
     /// The final response has arrived; `total` is the length of the file, if it is known, and `isWhole` says
     /// that all bytes of a download are here and only the disk is waited for.
     case response(TransferID, TransferResponse, total: Int64?, isWhole: Bool = false)
+    /// A reserved transfer has begun, because a place was free.
+    case began(TransferID)
     /// How far the transfer is; `received` and `sent` count the bytes of this attempt.
     case progress(TransferID, completed: Int64, total: Int64?, received: Int64, sent: Int64)
     /// The attempt has ended; `received` and `sent` count its bytes.

@@ -103,12 +103,30 @@ static size_t on_header(char *line, size_t one, size_t length, void *context) {
     return !is_final || accept_response(transfer) ? length : 0;
 }
 
+/* Whether the bundle may move no more bytes now. */
+static bool must_pause(struct transfer *transfer) {
+    transfer->is_paused = transfer->bundle->is_limited && transfer->bundle->left <= 0;
+    transfer->has_news |= transfer->is_paused;
+    return transfer->is_paused;
+}
+
+void fetch_go_on(struct transfer *transfer) {
+    if (!transfer->is_paused)
+        return;
+    transfer->is_paused = false;
+    if (transfer->is_added)
+        curl_easy_pause(transfer->handle, CURLPAUSE_CONT);
+}
+
 static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     struct transfer *transfer = context;
     struct partial *partial = &transfer->partial;
     (void)one;
+    if (must_pause(transfer))
+        return CURL_WRITEFUNC_PAUSE;
     note_byte(transfer);
     transfer->received += (int64_t)length;
+    transfer->bundle->left -= (int64_t)length;
     // Only the body of a successful download is kept.
     if (transfer->is_upload || !response_is_success(&transfer->response))
         return length;
@@ -130,6 +148,10 @@ static size_t on_upload(char *buffer, size_t one, size_t size, void *context) {
     struct transfer *transfer = context;
     int64_t left = transfer->upload_length - transfer->upload_at;
     (void)one;
+    if (left > 0 && must_pause(transfer))
+        return CURL_READFUNC_PAUSE;
+    if (transfer->bundle->is_limited && transfer->bundle->left < left)
+        left = transfer->bundle->left > 0 ? transfer->bundle->left : 0;
     if ((int64_t)size > left)
         size = (size_t)left;
     ssize_t count = size == 0 ? 0 : pread(transfer->upload, buffer, size, transfer->upload_at);
@@ -142,6 +164,7 @@ static size_t on_upload(char *buffer, size_t one, size_t size, void *context) {
     }
     transfer->upload_at += count;
     transfer->sent += count;
+    transfer->bundle->left -= count;
     note_byte(transfer);
     return (size_t)count;
 }
@@ -272,6 +295,7 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     }
     transfer->must_restart = transfer->has_reported_response = false;
     transfer->asked = -1;
+    transfer->is_paused = false;
     transfer->response_at = 0;
     transfer->message[0] = transfer->error[0] = '\0';
     transfer->upload_at = 0;

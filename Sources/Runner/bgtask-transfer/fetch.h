@@ -19,4 +19,7 @@ bool fetch_is_queued(const struct transfer *transfer);
  * now be made durable, or false if the attempt has ended or must be made again (`must_restart`). */
 bool fetch_ended(struct transfer *transfer, CURLcode code);
 
+/** Lets a transfer go on that waits for bytes of its bundle. */
+void fetch_go_on(struct transfer *transfer);
+
 #endif

@@ -12,6 +12,7 @@
 #include "fetch.h"
 #include "orders.h"
 #include "partial.h"
+#include "places.h"
 #include "sync.h"
 
 #include <errno.h>
@@ -32,6 +33,8 @@
 /* After how many bytes of a transfer a report comes before its time, so that the host can stop the transfers
  * of a bundle that has used up its bytes of the day. */
 #define REPORT_BYTES (4 << 20)
+/* How long reports wait for others while reserved transfers go on, in ms. */
+#define HOLD_TIME 5
 /* The largest number of descriptors that wait for their orders. */
 #define WAITING_FILES_MAX 64
 
@@ -74,8 +77,8 @@ static void finish(struct transfer *transfer) {
 }
 
 static void begin(struct transfer *transfer) {
-    transfer->next = transfers;
-    transfers = transfer;
+    transfer->is_reserved = false;
+    places_take(transfer);
     if (!transfer->is_upload) {
         int64_t finished = -1;
         if (!partial_open(&transfer->partial, root, transfer->id, &finished)) {
@@ -98,6 +101,14 @@ static void begin(struct transfer *transfer) {
     }
     if (!fetch_begin(multi, transfer))
         end(transfer);
+}
+
+/* Begins the reserved transfers for which places are free. */
+static void begin_reserved(void) {
+    for (struct transfer *next; (next = places_next(transfers)) != NULL;) {
+        report_began(&outbox, next);
+        begin(next);
+    }
 }
 
 static void take_results(void) {
@@ -133,6 +144,8 @@ static void take_ends(void) {
         if (must_report) {
             report_response(&outbox, transfer, is_whole);
             transfer->has_reported_response = true;
+            if (is_whole)
+                places_leave(transfer);
         }
         if (is_whole)
             finish(transfer);
@@ -170,8 +183,8 @@ static int check_times(void) {
                 next = due;
             }
         }
-        // The time in libcurl's queue for a connection is not the server's.
-        if (fetch_is_queued(transfer))
+        // The time in libcurl's queue for a connection is not the server's, nor is the host's.
+        if (fetch_is_queued(transfer) || transfer->is_paused)
             transfer->last_byte = now;
         if (now - transfer->last_byte >= transfer->stall_limit) {
             transfer_fail(transfer, END_FAULTY, "no byte came or went for %lld ms",
@@ -186,7 +199,7 @@ static int check_times(void) {
             continue;
         int64_t due = transfer->last_report + transfer->progress_interval;
         int64_t moved = transfer->received + transfer->sent;
-        if (due <= now || moved - transfer->reported >= REPORT_BYTES) {
+        if (due <= now || moved - transfer->reported >= REPORT_BYTES || transfer->is_paused) {
             report_progress(&outbox, transfer);
             transfer->last_report = now;
             transfer->reported = moved;
@@ -208,6 +221,24 @@ static int take_file(void) {
     return file;
 }
 
+/* Changes how many bytes a bundle may move from now on, and lets its transfers go on that wait for it. */
+static bool allow(struct body body) {
+    char *name = body_text(body, 1);
+    if (name == NULL)
+        return false;
+    struct party *bundle = places_bundle(name);
+    free(name);
+    if (bundle == NULL)
+        return true;
+    uint64_t left = body_number(body, 2, UINT64_MAX);
+    bundle->is_limited = left != UINT64_MAX;
+    bundle->left = bundle->is_limited ? (int64_t)left : 0;
+    for (struct transfer *one = transfers; one != NULL; one = one->next)
+        if (one->bundle == bundle)
+            fetch_go_on(one);
+    return true;
+}
+
 /* Obeys an order; returns false if it violates the protocol. */
 static bool obey(const struct frame *frame) {
     uint64_t id = body_number(frame->body, 1, 0);
@@ -221,6 +252,14 @@ static bool obey(const struct frame *frame) {
             end(transfer);
         return true;
     }
+    if (frame->kind == TRANSFER_PROMOTE) {
+        struct transfer *transfer = *find(id);
+        if (transfer != NULL && transfer->is_reserved)
+            begin(transfer);
+        return true;
+    }
+    if (frame->kind == TRANSFER_ALLOW)
+        return allow(frame->body);
     if (frame->kind != TRANSFER_BEGIN)
         return false;
     int upload = body_number(frame->body, 5, 0) != 0 ? take_file() : -1;
@@ -232,7 +271,10 @@ static bool obey(const struct frame *frame) {
             close(upload);
         return false;
     }
-    begin(transfer);
+    transfer->next = transfers;
+    transfers = transfer;
+    if (!transfer->is_reserved)
+        begin(transfer);
     return true;
 }
 
@@ -303,6 +345,28 @@ static void wake(void) {
     curl_multi_wakeup(multi);
 }
 
+/* Whether reports wait for others: while reserved transfers go on without the host, it is woken less often.
+ * Returns the time for which the loop may wait then, in ms; -1 to send them now. */
+static int hold_reports(int timeout) {
+    static int64_t since;
+    bool has_reserve = false;
+    for (const struct transfer *one = transfers; one != NULL && !has_reserve; one = one->next)
+        has_reserve = one->is_reserved;
+    if (!has_reserve || !outbox_waits(&outbox)) {
+        since = 0;
+        return -1;
+    }
+    int64_t now = now_milliseconds();
+    if (since == 0)
+        since = now;
+    int64_t left = since + HOLD_TIME - now;
+    if (left <= 0) {
+        since = 0;
+        return -1;
+    }
+    return left < timeout ? (int)left : timeout;
+}
+
 static int run(void) {
     int64_t idle_since = now_milliseconds();
     for (;;) {
@@ -310,6 +374,7 @@ static int run(void) {
         curl_multi_perform(multi, &running);
         take_ends();
         take_results();
+        begin_reserved();
         int timeout = check_times();
         if (transfers != NULL || outbox_waits(&outbox))
             idle_since = now_milliseconds();
@@ -317,10 +382,13 @@ static int run(void) {
             return 0; // an order that comes now is given again to the next program
         else if (timeout > IDLE_TIME)
             timeout = IDLE_TIME;
-        if (outbox_waits(&outbox) && !outbox_flush(&outbox))
+        int held = hold_reports(timeout);
+        if (held >= 0)
+            timeout = held;
+        else if (outbox_waits(&outbox) && !outbox_flush(&outbox))
             return 0;
         struct curl_waitfd host = {.fd = HOST_SOCKET, .events = CURL_WAIT_POLLIN};
-        if (outbox_waits(&outbox))
+        if (held < 0 && outbox_waits(&outbox))
             host.events |= CURL_WAIT_POLLOUT;
         curl_multi_poll(multi, &host, 1, timeout, &ready);
         int status = read_host();

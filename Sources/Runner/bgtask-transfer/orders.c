@@ -1,4 +1,5 @@
 #include "orders.h"
+#include "places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,11 @@
 static const struct message_rule rules[] = {
     // Host to program
     {TRANSFER_BEGIN, {U64_REQUIRED(1), TEXT_REQUIRED(2, 8192), TEXT_REQUIRED(3, 32), TEXTS(4), FLAG(5), U64(6),
-                      U64_REQUIRED(7), U64_REQUIRED(8), U64_REQUIRED(9), FLAG(10)}},
+                      U64_REQUIRED(7), U64_REQUIRED(8), U64_REQUIRED(9), FLAG(10), TEXT_REQUIRED(11, 512),
+                      TEXT_REQUIRED(12, 8192), U64_REQUIRED(13), FLAG(14), U64(15)}},
     {TRANSFER_CANCEL, {U64_REQUIRED(1)}},
+    {TRANSFER_PROMOTE, {U64_REQUIRED(1)}},
+    {TRANSFER_ALLOW, {TEXT_REQUIRED(1, 512), U64(2)}},
     // Program to host
     {TRANSFER_HELLO, {U64_REQUIRED(1)}},
     {TRANSFER_RESPONSE, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), TEXT(7, HEADER_BYTES_MAX), TEXT(8, 8192),
@@ -29,6 +33,7 @@ static const struct message_rule rules[] = {
                       U64(6), U64(7), TEXT(8, 1024), U64(9), U64_REQUIRED(10), TEXT(11, 320)}},
     {TRANSFER_ALIVE, {{0}}},
     {TRANSFER_FAILED, {TEXT_REQUIRED(1, 1024)}},
+    {TRANSFER_BEGAN, {U64_REQUIRED(1)}},
 };
 // clang-format on
 
@@ -83,6 +88,12 @@ void report_response(struct outbox *outbox, const struct transfer *transfer, boo
         frame_add_text(&writer, 8, address, 8192);
     if (is_whole)
         frame_add_flag(&writer, 9, true);
+    send_report(outbox);
+}
+
+void report_began(struct outbox *outbox, const struct transfer *transfer) {
+    frame_begin(&writer, TRANSFER_BEGAN);
+    frame_add_number(&writer, 1, transfer->id);
     send_report(outbox);
 }
 
@@ -155,6 +166,20 @@ static bool add_headers(struct transfer *transfer, struct body body) {
     return true;
 }
 
+/* Notes whose transfer it is, and how many bytes the bundle may move, unless that is known. */
+static bool join_parties(struct transfer *transfer, struct body body) {
+    char *bundle = body_text(body, 11), *server = body_text(body, 12);
+    bool done = bundle != NULL && server != NULL && places_join(transfer, bundle, server);
+    free(bundle);
+    free(server);
+    uint64_t left = body_number(body, 15, UINT64_MAX);
+    if (done && left != UINT64_MAX && !transfer->bundle->is_limited) {
+        transfer->bundle->is_limited = true;
+        transfer->bundle->left = (int64_t)left;
+    }
+    return done;
+}
+
 struct transfer *order_read(struct body body, int upload) {
     struct transfer *transfer = calloc(1, sizeof(*transfer));
     if (transfer == NULL)
@@ -170,7 +195,10 @@ struct transfer *order_read(struct body body, int upload) {
     transfer->record_step = (int64_t)body_number(body, 9, 1 << 20);
     transfer->response.retry_after = -1;
     transfer->partial = (struct partial){.file = -1, .total = -1, .is_kept = body_number(body, 10, 0) != 0};
-    if (transfer->url != NULL && transfer->method != NULL && add_headers(transfer, body))
+    transfer->rank = body_number(body, 13, 0);
+    transfer->is_reserved = body_number(body, 14, 0) != 0 && !transfer->is_upload;
+    if (transfer->url != NULL && transfer->method != NULL && join_parties(transfer, body) &&
+        add_headers(transfer, body))
         return transfer;
     transfer->upload = -1; // the caller closes it
     transfer_free(transfer);

@@ -1,4 +1,4 @@
-#include "transfer.h"
+#include "places.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 void transfer_free(struct transfer *transfer) {
     if (transfer == NULL)
         return;
+    places_quit(transfer);
     curl_easy_cleanup(transfer->handle);
     curl_slist_free_all(transfer->headers);
     curl_slist_free_all(transfer->sending);

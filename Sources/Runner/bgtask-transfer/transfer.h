@@ -57,9 +57,24 @@ struct partial {
     bool has_record; /**< Whether a resume record was requested or found. */
 };
 
+/** A bundle or a server, for as long as an order names it. */
+struct party {
+    struct party *next;
+    char *name;
+    unsigned orders; /**< The orders that name it. */
+    unsigned active; /**< Its transfers that hold a place. */
+    bool is_limited; /**< Whether its transfers may move only the bytes of `left`. */
+    int64_t left;
+};
+
 /** One transfer. */
 struct transfer {
     struct transfer *next;
+    struct party *bundle, *server;
+    uint64_t rank;    /**< Of the transfers of one bundle, those of a higher rank begin first. */
+    bool is_reserved; /**< It begins when a place is free. */
+    bool holds_place;
+    bool is_paused; /**< It waits for the host, because its bundle may move no more bytes. */
     /* The order. */
     uint64_t id;
     char *url, *method;

@@ -6,7 +6,8 @@ public struct TransferBeginMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .text, limit: 8192), .required(3, .text, limit: 32),
         .repeated(4, .text), .optional(5, .flag), .optional(6, .u64), .required(7, .u64), .required(8, .u64),
-        .required(9, .u64), .optional(10, .flag))
+        .required(9, .u64), .optional(10, .flag), .required(11, .text, limit: 512),
+        .required(12, .text, limit: 8192), .required(13, .u64), .optional(14, .flag), .optional(15, .u64))
     /// The number of the transfer, and the name of its directory.
     public var transfer: UInt64
     /// The address.
@@ -25,11 +26,34 @@ public struct TransferBeginMessage: WireMessage {
     public var recordStep: UInt64
     /// Whether the downloaded file stays in the transfer's directory, so that its name there must be durable.
     public var keepsFile: Bool
+    /// Whose transfer it is, and when it begins.
+    public var turn: Turn
+
+    /// How a transfer shares the places of the program with others.
+    public struct Turn: Equatable, Sendable {
+        /// The bundle.
+        public var bundle: String
+        /// The server.
+        public var server: String
+        /// Of the transfers of one bundle, those of a higher rank begin first.
+        public var rank: UInt64
+        /// Whether the attempt begins only when a place is free.
+        public var isReserved: Bool
+        /// How many bytes the transfers of the bundle may still move; `nil` if there is no limit.
+        public var bytesLeft: UInt64?
+
+        public init(bundle: String, server: String, rank: UInt64, isReserved: Bool, bytesLeft: UInt64?) {
+            (self.bundle, self.server, self.rank) = (bundle, server, rank)
+            (self.isReserved, self.bytesLeft) = (isReserved, bytesLeft)
+        }
+    }
 
     public init(
         transfer: UInt64, url: String, method: String, headers: [String], uploadLength: UInt64?,
-        stallMilliseconds: UInt64, progressMilliseconds: UInt64, recordStep: UInt64, keepsFile: Bool = false
+        stallMilliseconds: UInt64, progressMilliseconds: UInt64, recordStep: UInt64, keepsFile: Bool = false,
+        turn: Turn
     ) {
+        self.turn = turn
         self.transfer = transfer
         self.url = url
         self.method = method
@@ -53,6 +77,9 @@ public struct TransferBeginMessage: WireMessage {
         progressMilliseconds = values[8]
         recordStep = values[9]
         keepsFile = values[10]
+        turn = Turn(
+            bundle: values[11], server: values[12], rank: values[13], isReserved: values[14],
+            bytesLeft: values[15])
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -66,7 +93,53 @@ public struct TransferBeginMessage: WireMessage {
         fields.write(8, progressMilliseconds)
         fields.write(9, recordStep)
         fields.write(10, ifTrue: keepsFile)
+        fields.write(11, turn.bundle)
+        fields.write(12, turn.server)
+        fields.write(13, turn.rank)
+        fields.write(14, ifTrue: turn.isReserved)
+        fields.write(15, turn.bytesLeft)
     }
+}
+
+/// Begin a reserved transfer now, if it has not begun.
+public struct TransferPromoteMessage: WireMessage {
+    public static let kind: UInt8 = 0x62
+    public static let table = FieldTable(.required(1, .u64))
+    /// The number of the transfer.
+    public var transfer: UInt64
+
+    public init(transfer: UInt64) { self.transfer = transfer }
+    public init(_ values: FieldValues) throws(WireError) { transfer = values[1] }
+    public func write(to fields: inout FieldWriter) { fields.write(1, transfer) }
+}
+
+/// The transfers of a bundle may move so many bytes from now on.
+public struct TransferAllowMessage: WireMessage {
+    public static let kind: UInt8 = 0x63
+    public static let table = FieldTable(.required(1, .text, limit: 512), .optional(2, .u64))
+    /// The bundle.
+    public var bundle: String
+    /// The bytes; `nil` if there is no limit.
+    public var bytes: UInt64?
+
+    public init(bundle: String, bytes: UInt64?) { (self.bundle, self.bytes) = (bundle, bytes) }
+    public init(_ values: FieldValues) throws(WireError) { (bundle, bytes) = (values[1], values[2]) }
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, bundle)
+        fields.write(2, bytes)
+    }
+}
+
+/// A reserved transfer has begun, because a place was free.
+public struct TransferBeganMessage: WireMessage {
+    public static let kind: UInt8 = 0x6E
+    public static let table = FieldTable(.required(1, .u64))
+    /// The number of the transfer.
+    public var transfer: UInt64
+
+    public init(transfer: UInt64) { self.transfer = transfer }
+    public init(_ values: FieldValues) throws(WireError) { transfer = values[1] }
+    public func write(to fields: inout FieldWriter) { fields.write(1, transfer) }
 }
 
 /// Stop an attempt; it ends as `cancelled`.

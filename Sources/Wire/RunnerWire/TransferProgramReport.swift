@@ -6,6 +6,7 @@ public enum TransferProgramReport: Sendable {
     case ended(TransferEndedMessage)
     case alive(TransferAliveMessage)
     case failed(TransferFailedMessage)
+    case began(TransferBeganMessage)
 
     /// Reads a message; `nil` for an unknown kind that is to be skipped.
     ///
@@ -18,6 +19,7 @@ public enum TransferProgramReport: Sendable {
         case TransferEndedMessage.kind: self = .ended(try TransferEndedMessage(fields: body))
         case TransferAliveMessage.kind: self = .alive(try TransferAliveMessage(fields: body))
         case TransferFailedMessage.kind: self = .failed(try TransferFailedMessage(fields: body))
+        case TransferBeganMessage.kind: self = .began(try TransferBeganMessage(fields: body))
         default:
             try refuseUnknown(kind, from: "program that makes transfers")
             return nil

@@ -29,7 +29,7 @@ def until_the_end():
         pass
 
 
-def hello(version=2):
+def hello(version=3):
     send(0x68, (1, version))
 
 

@@ -15,6 +15,12 @@ struct TransferBook: Sendable {
     ///
     /// Our choice: each has two open files in the program, and more make a sync no cheaper for each.
     static let wholeAtOnce = 64
+    /// How many transfers of one queue the program holds in reserve: 64.
+    ///
+    /// Our choice: with 6 connections, they last for some milliseconds.
+    static let reservedPerQueue = 64
+    /// How many transfers of one bundle the program holds in reserve: 256, four servers at their limit.
+    static let reservedPerBundle = 256
     /// How many ended transfers the host remembers: 1,000.
     static let keptEnded = 1000
 
@@ -63,6 +69,8 @@ struct TransferBook: Sendable {
     private var whole: Set<TransferID> = []
     /// The files of the downloads that are open or being accepted.
     var places = TransferPlaces()
+    /// The transfers that wait, and that the program begins itself when a place is free.
+    var reserve = TransferReserve()
     private var runningWith: [String: Int] = [:]
     private var runningOf: [BundleIdentifier: Int] = [:]
 
@@ -145,6 +153,36 @@ struct TransferBook: Sendable {
         }
         let next = candidates.min { key($0.terms, $0.id) < key($1.terms, $1.id) }
         return next.flatMap { transfers[$0.id] }
+    }
+
+    /// Finds the transfers that the program holds in reserve from now on, because no place is free for them.
+    ///
+    /// Only downloads: the file of an upload would have to be open meanwhile, and a delegate that decides
+    /// about the beginning is asked only when there is a place. Queues are filled again when half of their
+    /// reserve, or of their bundle's, is gone, so that orders come together.
+    mutating func takeReserves(_ mayBegin: (Terms) -> Bool) -> [(Transfer, rank: Int)] {
+        guard !running.isEmpty else { return [] }
+        var found: [(Transfer, rank: Int)] = []
+        var short: [(queue: TransferReserve.Queue, waiting: TransferQueue)] = []
+        for (terms, servers) in queues
+        where reserve.count(of: terms.bundle) <= Self.reservedPerBundle / 2 && mayBegin(terms) {
+            for (server, waiting) in servers {
+                let queue = TransferReserve.Queue(terms: terms, server: server)
+                if reserve.count(of: queue) <= Self.reservedPerQueue / 2 { short.append((queue, waiting)) }
+            }
+        }
+        short.sort { ($0.waiting.first?.rawValue ?? 0) < ($1.waiting.first?.rawValue ?? 0) }
+        for (queue, waiting) in short {
+            for id in waiting.prefix(Self.reservedPerQueue) where !reserve.contains(id) {
+                guard reserve.count(of: queue.terms.bundle) < Self.reservedPerBundle else { break }
+                guard let transfer = transfers[id], transfer.request.direction == .download,
+                    transfer.request.asksBeforeBegin != true
+                else { continue }
+                reserve.insert(id, queue)
+                found.append((transfer, queue.terms.rank))
+            }
+        }
+        return found
     }
 
     /// Finds a transfer under way that must give its place to one of another bundle.

@@ -4,7 +4,16 @@ public import TaskModel
 public enum TransferOrder: Equatable, Sendable {
     /// Begin an attempt; answered by reports, the last of which is
     /// ``TransferReport/ended(_:_:received:sent:)``.
-    case begin(Transfer)
+    ///
+    /// The bundle's transfers may move `bytesLeft` more bytes; `nil` means that there is no limit.
+    case begin(Transfer, bytesLeft: Int64? = nil)
+    /// Begin an attempt when a place is free, which ``TransferReport/began(_:)`` reports; otherwise like
+    /// `begin`. If it is stopped or lost before, it ends without a beginning.
+    case reserve(Transfer, rank: Int, bytesLeft: Int64? = nil)
+    /// Begin an attempt that was reserved, if it has not begun.
+    case promote(TransferID)
+    /// The transfers of a bundle may move so many bytes from now on; `nil` means that there is no limit.
+    case allow(BundleIdentifier, bytes: Int64?)
     /// Stop an attempt; it ends as `cancelled`.
     case cancel(TransferID)
     /// Put a complete file into its place; answered by ``TransferReport/delivered(_:_:)``.

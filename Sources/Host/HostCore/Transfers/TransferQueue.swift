@@ -8,6 +8,9 @@ struct TransferQueue: Sendable {
     var first: TransferID? { ids.first }
     var isEmpty: Bool { ids.isEmpty }
 
+    /// The oldest transfers.
+    func prefix(_ count: Int) -> Deque<TransferID>.SubSequence { ids.prefix(count) }
+
     /// Adds a transfer at the place of its age; new ones, which are the youngest, cost least.
     mutating func insert(_ id: TransferID) {
         if ids.last.map({ $0 < id }) ?? true { return ids.append(id) }
