@@ -626,6 +626,21 @@ extension StoreWrite {
         #expect(world.begun() == [id])
     }
 
+    /// The program has taken these bytes from what the bundle may move. If the host did not count them, the
+    /// program would pause the bundle's other transfers for ever.
+    @Test func `the last bytes of a cancelled attempt count for its bundle`() throws {
+        var world = TransferWorld()
+        let id = try world.submit().id
+        let bundle = try BundleIdentifier("org.example")
+        world.give(.transfers([.progress(id, completed: 10, total: 100, received: 10, sent: 1)]))
+        _ = try world.call(.cancelTransfer(id))
+        #expect(world[id]?.outcome == .cancelled)
+        for _ in 1...2 { world.end(id, .cancelled, completed: 70) }
+        let today = try #require(
+            world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday)
+        #expect(today.received == 70 && today.sent == 1)
+    }
+
     /// Otherwise, a bundle exceeds its bytes by all that the link moves until the host has stopped it.
     @Test func `the program learns how many bytes a bundle may move, and when that changes`() throws {
         var world = TransferWorld()

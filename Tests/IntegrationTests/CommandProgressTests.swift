@@ -73,6 +73,25 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    @Test func `a program that writes without a pause is heard and stopped all the same`() throws {
+        let host = try start(
+            """
+            progress: {match: '(\\d+)%'}
+            script: |
+              yes 7% &
+              bgtask-task progress 1 2 control
+              wait
+            """, more: "requiresExternalPower: true\nlimits: {grace: 3s}")
+        #expect(host.run("conditions", "set", "power=external").status == 0)
+        #expect(host.run("submit", "com.example.job.run").status == 0)
+        try host.wait("its progress") { try progress(host)?["completed"] != nil }
+        #expect(host.run("conditions", "set", "power=battery:80%").status == 0)
+        try host.wait("the launch has ended") { try host.launches().last?["outcome"] as? String != nil }
+        #expect(try host.launches().last?["outcome"] as? String == "expired", "\(log(host).suffix(500))")
+        #expect(host.stop() == 0)
+        #expect(host.leftovers() == [])
+    }
+
     @Test func `progress of a program is seen while it runs`() throws {
         let host = try start(
             "progress: {match: '(\\d+)%'}\nscript: |\n  printf '\\r 30%%'\n  exec sleep 1000")
@@ -85,7 +104,10 @@ import Testing
 
     @Test(arguments: [
         ("{match: '(\\d+'}", "not a regular expression"), ("{match: 'percent'}", "0 groups"),
-        ("{match: '(a)(b)(c)'}", "3 groups"), ("{}", "has no 'match'"), ("{matches: '(a)'}", "matches"),
+        ("{match: '(a)(b)(c)'}", "3 groups"), ("{}", "has no 'match'"),
+        // The C library would need gigabytes, or more stack than a thread has.
+        ("{match: '(a?){32000}'}", "repetition by number"), ("{match: '(a)\\1'}", "reference to a group"),
+        ("{match: '\(String(repeating: "(", count: 300))'}", "limit is 256"), ("{matches: '(a)'}", "matches"),
     ])
     func `a pattern that can't be used is refused by lint`(_ value: String, _ finding: String) throws {
         let host = try HostProcess()

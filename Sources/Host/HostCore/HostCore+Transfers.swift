@@ -155,7 +155,9 @@ extension HostCore {
             if transfers.reserve.remove(id) { stoppedTransfers.remove(id) }
             // The program may have made files after they were removed for the end.
             if transfers[id]?.outcome == .cancelled || transfers[id] == nil { removeAgain(id) }
-            guard var transfer = transfers[id], transfer.state == .running else { return }
+            guard var transfer = transfers[id], transfer.state == .running else {
+                return countAbandoned(id, received: received, sent: sent)
+            }
             stoppedTransfers.remove(id)
             count(&transfer, received: received, sent: sent)
             let furthest = transferMarks.removeValue(forKey: id)
@@ -195,13 +197,22 @@ extension HostCore {
         let (more, moreSent) = (max(0, received - mark.received), max(0, sent - mark.sent))
         (mark.received, mark.sent) = (max(received, mark.received), max(sent, mark.sent))
         transferMarks[transfer.id] = mark
-        guard more > 0 || moreSent > 0 else { return }
         transfer.received += more
         transfer.sent += moreSent
-        transferUse[transfer.request.bundle, default: TransferUse()].add(
-            received: more, sent: moreSent, isMetered: isMetered,
-            on: localDay(of: now.wall))
-        changedTransferUse.insert(transfer.request.bundle)
+        count(for: transfer.request.bundle, received: more, sent: moreSent)
+    }
+
+    /// Counts the last bytes of an attempt whose transfer has ended before it.
+    private mutating func countAbandoned(_ id: TransferID, received: Int64, sent: Int64) {
+        guard let (bundle, mark) = abandonedMarks.removeValue(forKey: id) else { return }
+        count(for: bundle, received: max(0, received - mark.received), sent: max(0, sent - mark.sent))
+    }
+
+    private mutating func count(for bundle: BundleIdentifier, received: Int64, sent: Int64) {
+        guard received > 0 || sent > 0 else { return }
+        transferUse[bundle, default: TransferUse()].add(
+            received: received, sent: sent, isMetered: isMetered, on: localDay(of: now.wall))
+        changedTransferUse.insert(bundle)
     }
 
     // MARK: Beginning
@@ -369,7 +380,9 @@ extension HostCore {
     mutating func conclude(_ ended: Transfer, _ call: CallID? = nil) {
         var transfer = ended
         transfer.keepsPart = sessions.keepsPart(of: ended)
-        transferMarks[transfer.id] = nil
+        if let mark = transferMarks.removeValue(forKey: transfer.id) {
+            abandonedMarks[transfer.id] = (transfer.request.bundle, mark)
+        }
         stoppedTransfers.remove(transfer.id)
         if transfers.reserve.remove(transfer.id) { emit(.transfer(.cancel(transfer.id))) }
         for old in transfers.put(transfer, at: now) { forget(old) }

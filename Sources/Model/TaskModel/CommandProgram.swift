@@ -54,7 +54,7 @@ public struct CommandProgram: Equatable, Hashable, Sendable, Codable {
     public var stopSignal = StopSignal.TERM
 
     /// Finds progress in the output: a POSIX extended regular expression with one group (a percentage) or two
-    /// (what is done, and the total), of at most 1,024 bytes; `nil` if the output is not searched.
+    /// (what is done, and the total), of at most 256 bytes; `nil` if the output is not searched.
     public var progressPattern: String?
 
     /// Makes a command with the defaults of a manifest.

@@ -3,7 +3,7 @@ extension RequestRecord {
     ///
     /// It has the payload, the needs and the tags of this request, and no dates. Its key makes a second retry
     /// of the same request a repeat of the first one, so that a command that is given twice does no work
-    /// twice.
+    /// twice. Unless the task has a queue, it waits behind a newer request of the task.
     ///
     /// - Returns: The submission.
     /// - Throws: `invalidRequest` if the request has not ended, ended well, or was replaced.
@@ -38,6 +38,8 @@ extension RequestRecord {
         submission.strategy = earlier.strategy
         submission.tags = earlier.tags
         submission.priority = earlier.priority
+        // A newer request of the task may have other work to do, so the retry does not replace it.
+        if !request.isQueued { submission.ifPending = .append }
         submission.idempotencyKey = RetryKey.text(of: request.id)
         return submission
     }

@@ -18,6 +18,10 @@ const char *command_prepare(bgtask_task *task, const bgtask_host *host, struct b
  *  plugin. */
 void command_run(void);
 
+/** The most bytes that are read from a pipe before the others have their turn: what a pipe holds by default.
+ * A program that writes without a pause must not hide its end, or what comes by the other pipes. */
+#define COMMAND_READ_MAX 65536
+
 /* command_lines.c */
 
 /** Lines that a command writes, in parts of any size. */
@@ -34,8 +38,8 @@ struct command_lines {
 /** Makes room for a line. Returns false if there is no memory. */
 bool command_lines_begin(struct command_lines *lines);
 
-/** Reads everything that the pipe contains, and obeys each complete line. Returns false at the end of the
- *  pipe. The pipe must not block. */
+/** Reads what the pipe contains, at most COMMAND_READ_MAX bytes, and obeys each complete line. Returns false
+ * at the end of the pipe. The pipe must not block. */
 bool command_lines_read(struct command_lines *lines, int pipe, bgtask_task *task, const bgtask_host *host);
 
 /* command_output.c */
@@ -56,8 +60,8 @@ bool command_output_set_pattern(const char *text);
 /** Makes room for a line of a stream, which goes on to a descriptor. Returns false if there is no memory. */
 bool command_output_begin(struct command_output *output, int target);
 
-/** Reads everything that the pipe contains, reports progress and passes lines on. Returns false at the end of
- *  the pipe. The pipe must not block. */
+/** Reads what the pipe contains, at most COMMAND_READ_MAX bytes, reports progress and passes lines on.
+ * Returns false at the end of the pipe. The pipe must not block. */
 bool command_output_read(struct command_output *output, int pipe, bgtask_task *task, const bgtask_host *host);
 
 /** Passes on what is left of a line without an end, and frees the memory. */

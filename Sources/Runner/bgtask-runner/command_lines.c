@@ -195,8 +195,9 @@ static void take(struct command_lines *lines, const char *bytes, size_t count, b
 
 bool command_lines_read(struct command_lines *lines, int pipe, bgtask_task *task, const bgtask_host *host) {
     char bytes[4096];
-    for (;;) {
+    for (size_t taken = 0; taken < COMMAND_READ_MAX;) {
         ssize_t count = read(pipe, bytes, sizeof(bytes));
+        taken += count > 0 ? (size_t)count : 0;
         if (count > 0)
             take(lines, bytes, (size_t)count, task, host);
         else if (count == 0)
@@ -204,4 +205,5 @@ bool command_lines_read(struct command_lines *lines, int pipe, bgtask_task *task
         else if (errno != EINTR)
             return true;
     }
+    return true;
 }

@@ -103,8 +103,9 @@ static void take(struct command_output *output, char byte, bgtask_task *task, co
 bool command_output_read(struct command_output *output, int pipe, bgtask_task *task,
                          const bgtask_host *host) {
     char bytes[4096];
-    for (;;) {
+    for (size_t taken = 0; taken < COMMAND_READ_MAX;) {
         ssize_t count = read(pipe, bytes, sizeof(bytes));
+        taken += count > 0 ? (size_t)count : 0;
         for (ssize_t i = 0; i < count; i++)
             take(output, bytes[i], task, host);
         if (count == 0)
@@ -117,6 +118,7 @@ bool command_output_read(struct command_output *output, int pipe, bgtask_task *t
             report(output->bytes, task, host);
         return true;
     }
+    return true;
 }
 
 void command_output_end(struct command_output *output, bgtask_task *task, const bgtask_host *host) {

@@ -3,8 +3,9 @@ import StrictFiles
 
 /// Reads the `progress:` of a command: what finds the progress in its output.
 struct ProgressPattern {
-    /// The greatest length of a pattern in bytes; our choice.
-    static let maximumSize = 1000
+    /// The greatest length of a pattern in bytes; our choice. The C library compiles patterns by recursion,
+    /// so a long one could take the host's stack.
+    static let maximumSize = 256
 
     let problems: ProblemList
 
@@ -21,6 +22,12 @@ struct ProgressPattern {
             problems.error(
                 match.place, "match has \(pattern.utf8.count) bytes; the limit is \(Self.maximumSize)",
                 Self.example)
+            return nil
+        }
+        guard !Self.repeatsByNumber(pattern) else {
+            problems.error(
+                match.place, "match has a repetition by number, such as '{3}', or a reference to a group",
+                "Write *, + or ? instead, because numbers can take any amount of memory. " + Self.example)
             return nil
         }
         do {
@@ -43,6 +50,22 @@ struct ProgressPattern {
 
     private static let example =
         #"For example, progress: {match: '(\d+)%'}, or progress: {match: '(\d+) of (\d+)'}"#
+
+    /// Whether a pattern has what can make it expensive: `{3}`, which the C library writes out, or `\1`.
+    private static func repeatsByNumber(_ pattern: String) -> Bool {
+        var isEscaped = false
+        for character in pattern {
+            if isEscaped {
+                if character.isNumber { return true }
+                isEscaped = false
+            } else if character == "{" {
+                return true
+            } else {
+                isEscaped = character == "\\"
+            }
+        }
+        return false
+    }
 
     /// Replaces `\d`, which extended regular expressions do not have, with the digits.
     static func withDigits(_ text: String) -> String {
