@@ -128,7 +128,7 @@ import Testing
             try keys(SubmissionMessage.self) == [
                 "identifier", "earliestBeginDate", "requiresExternalPower", "requiresNetworkConnectivity",
                 "network", "payload", "title", "subtitle", "strategy", "requiresGPU", "idempotencyKey",
-                "deadline", "atDeadline", "ifPending", "tags", "priority", "kind",
+                "deadline", "atDeadline", "ifPending", "tags", "priority", "afterSuccessOf", "kind",
             ])
         #expect(try keys(CancelMessage.self) == ["target", "tag"])
         #expect(try keys(ExpireMessage.self) == ["target", "reason"])

@@ -129,6 +129,15 @@ extension HistoryPlayer {
             submission.priority = chance(0.5) ? number(0..<10) : nil
             submission.requiresExternalPower = chance(0.2)
         }
+        if submission.ifPending != .append, chance(0.15) {
+            // Most of these are pending or running; some have ended, and some are of the same task.
+            let requests = world.core.requests.pending.keys.sorted().suffix(4)
+            submission.predecessors = requests.filter { _ in chance(0.6) }
+            if chance(0.3) { submission.predecessors.append(RequestID(rawValue: Int64(number(1..<12)))) }
+            if let running = one(of: world.core.launches.all.map(\.record.request).sorted()), chance(0.5) {
+                submission.predecessors.append(running)
+            }
+        }
         let isBad = chance(0.2)
         if isBad { submission.payload = VirtualWorld.badPayload }
         let call = world.call(.submit(submission, from: nil))

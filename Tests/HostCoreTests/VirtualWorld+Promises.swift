@@ -48,6 +48,7 @@ extension VirtualWorld {
         switch write {
         case .begin(let id, let terms):
             try checkPeriod(id, terms)
+            try checkPredecessors(of: id)
             try checkBackOff(id, terms)
             asked[id] = (terms.at, clockChanges)
         case .end(let ended, _, _, let putBack):
@@ -59,6 +60,16 @@ extension VirtualWorld {
                 putBackClock[id] = isSet ? nil : clockChanges
             }
         default: return
+        }
+    }
+
+    /// Checks that a request begins only when all that must succeed first have succeeded.
+    private func checkPredecessors(of id: RequestID) throws {
+        for predecessor in store.request(id)?.request.submission.predecessors ?? [] {
+            guard let record = store.request(predecessor) else { continue }
+            if record.outcome != .succeeded {
+                throw BrokenPromise("\(id) begins, and \(predecessor) has not succeeded")
+            }
         }
     }
 
@@ -375,6 +386,7 @@ extension VirtualWorld {
         var foresight = Foresight(core.scheduler, at: now)
         for request in core.requests.pending.values.sorted(by: { $0.id < $1.id }).prefix(4)
         where core.requests.starting[request.id] == nil && request.after == nil
+            && request.openPredecessors.isEmpty
             && !core.requests.withdrawing.contains(request.id)
         {
             let present = foresight.world(of: request, after: [])

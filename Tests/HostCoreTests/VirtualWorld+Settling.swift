@@ -90,6 +90,8 @@ extension VirtualWorld {
             && core.requests.pending.values.allSatisfy { request in
                 request.submission.origin == .schedule
                     || core.declaration(for: request.identifier)?.kind != request.kind
+                    // The request that it waits for may be one of these, too.
+                    || request.openPredecessors.contains { core.requests.pending[$0] != nil }
             }
     }
 
@@ -110,6 +112,9 @@ extension VirtualWorld {
         if let call = unanswered.first { throw BrokenPromise("call \(call.rawValue) was never answered") }
         if !handlerCalls.isEmpty { throw BrokenPromise("a handler's call was never answered") }
         for request in core.requests.pending.values where !core.requests.withdrawing.contains(request.id) {
+            for predecessor in request.openPredecessors where store.request(predecessor)?.state == .done {
+                throw BrokenPromise("\(request.id) waits for \(predecessor), which has ended")
+            }
             let explanation = core.explain(request, at: now)
             if explanation.mayStart, !hasDrained {
                 throw BrokenPromise("\(request.id) may start, and does not")

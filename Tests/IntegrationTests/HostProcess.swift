@@ -173,6 +173,20 @@ final class HostProcess {
             errors: (try? String(contentsOf: files[1], encoding: .utf8)) ?? "")
     }
 
+    /// Starts `bgtask` with this host's socket, and does not wait for its end.
+    func spawn(_ arguments: String...) throws -> Process {
+        let command = Process()
+        command.executableURL = Self.products.appendingPathComponent("bgtask")
+        command.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        environment["BGTASK_SOCKET"] = socket.path
+        command.environment = environment
+        command.standardOutput = FileHandle.nullDevice
+        command.standardError = FileHandle.nullDevice
+        try command.run()
+        return command
+    }
+
     /// The JSON output of a `bgtask` command; throws if the output is not JSON.
     func json(_ arguments: String...) throws -> Any {
         let answer = run(arguments + ["--json"])

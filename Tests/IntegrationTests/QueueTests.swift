@@ -120,4 +120,48 @@ import Testing
         try host.wait("it has run") { numbers(host) == [1] }
         #expect(host.stop() == 0)
     }
+
+    @Test func `a drain of a bundle lets its launch end, waits for that, and ends by itself`() throws {
+        let host = try host()
+        let gate = host.state.appending(path: "data/com.example.slow/gate")
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.slow
+            modes: [processing]
+            tasks:
+              - identifier: com.example.slow.copy
+                kind: processing
+                command: {script: "while ! test -e $HOME/gate; do sleep 0.05; done"}
+            """
+        try manifest.write(
+            to: host.manifests.appending(path: "slow.yaml"), atomically: true, encoding: .utf8)
+        #expect(host.run("submit", "com.example.slow.copy").status == 0)
+        try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
+        let drain = try host.spawn("drain", "com.example.slow", "--wait")
+        try host.wait("the bundle is drained") {
+            host.run("submit", "com.example.slow.copy")
+            return host.run("explain", "com.example.slow.copy").output.contains("drained")
+        }
+        // Another bundle is not drained.
+        #expect(submit(1, to: host).status == 0)
+        try host.wait("the other bundle runs") { numbers(host) == [1] }
+        #expect(drain.isRunning)
+        try Data().write(to: gate)
+        drain.waitUntilExit()
+        #expect(drain.terminationStatus == 0)
+        #expect(
+            try host.launches(of: "com.example.slow.copy").compactMap { $0["outcome"] as? String } == [
+                "succeeded"
+            ])
+        // The end of a drain can be given.
+        let answer = host.run("drain", "com.example.slow", "--for", "1s")
+        #expect(answer.status == 0 && answer.output.contains("com.example.slow: nothing starts until"))
+        try host.wait("the drain has ended") {
+            try host.launches(of: "com.example.slow.copy").count { $0["outcome"] as? String == "succeeded" }
+                == 2
+        }
+        #expect(
+            host.run("drain", "com.example.slow", "--for", "2020-01-01T00:00Z").errors.contains("has passed"))
+        #expect(host.stop() == 0)
+    }
 }

@@ -78,9 +78,9 @@ extension HostCore {
         requests.reserve(beginning.recovery.pending.count)
         for request in beginning.recovery.pending {
             requests.insert(request)
-            if request.after == nil, !request.isQueued { _ = scheduler.handle(.submitted(request), at: now) }
+            if request.isForScheduler { _ = scheduler.handle(.submitted(request), at: now) }
         }
-        emit(.recordPending(beginning.recovery.pending.filter { $0.after == nil && !$0.isQueued }))
+        emit(.recordPending(beginning.recovery.pending.filter(\.isForScheduler)))
         let plans = Dictionary(schedules.map { ($0.identifier, $0.schedule) }) { first, _ in first }
         for (identifier, time) in beginning.recovery.lastLaunches.sorted(by: { $0.key < $1.key }) {
             let date = beginning.recovery.lastDates[identifier]
@@ -108,4 +108,10 @@ extension HostCore {
         drainEvents()
         store(.remember(.boot(boot)), .fact("that the machine was booted"))
     }
+}
+
+extension TaskRequest {
+    /// Whether the scheduler has the request as soon as it is pending: it waits for no other one, and is not
+    /// of a queue.
+    fileprivate var isForScheduler: Bool { after == nil && openPredecessors.isEmpty && !isQueued }
 }

@@ -105,6 +105,7 @@ extension HostCore {
         case .success(.cancelled(true)):
             isCancelled = true
             forget(id, reason)
+            settleFollowers(of: id, succeeded: false)
         case .success:
             requests.endWithdrawing(id)
             // The request is not pending any more: it was launched or cancelled before. If it has a launch,
@@ -176,14 +177,17 @@ extension HostCore {
     }
 
     /// Removes a request after the store has recorded its cancellation.
-    private mutating func forget(_ id: RequestID, _ reason: Reason) {
+    ///
+    /// The caller settles those that wait for its success.
+    mutating func forget(_ id: RequestID, _ reason: Reason) {
         guard let request = requests.pending[id] else { return }
         let start = requests.endStart(id)
         requests.remove(id)
         vetoes.forget(id)
         emit(.publish(.requestCancelled(id, request.identifier, reason)))
         log(
-            .info, reason == .deadlinePassed ? "\(id) failed, deadlinePassed" : "cancelled \(id)",
+            .info,
+            reason.outcomeWhilePending == .failed ? "\(id) failed, \(reason.rawValue)" : "cancelled \(id)",
             identifier: request.identifier)
         failLaunchWaiters(
             of: id,

@@ -191,6 +191,7 @@ extension HostCore {
             cancelWithoutClient(putBack)
         } else if isStored {
             release(after: record.request, record.identifier)
+            settleFollowers(of: record.request, succeeded: ended.end.outcome == .succeeded)
         }
         leftSessions(launch, ended)
     }
@@ -235,7 +236,9 @@ extension HostCore {
         guard case .ended(let putBack) = stored else { return }
         guard let putBack else {
             requests.setClient(nil, of: unsaved.record.request)
-            return release(after: unsaved.record.request, unsaved.record.identifier)
+            release(after: unsaved.record.request, unsaved.record.identifier)
+            return settleFollowers(
+                of: unsaved.record.request, succeeded: unsaved.ended.end.outcome == .succeeded)
         }
         requests.insert(putBack)
         // The user may have cancelled the launch during the new attempt.

@@ -187,7 +187,7 @@ extension HostCore {
         {
             return explain(pending: request, at: now)
         }
-        if let request = requests.appended(to: identifier) {
+        if let request = requests.waiting(of: identifier) ?? requests.appended(to: identifier) {
             return TaskExplanation(
                 identifier: identifier, kind: request.kind, pending: request.id, running: running,
                 explanation: explain(request, at: now), forecast: nil)
@@ -307,14 +307,16 @@ extension HostCore {
 }
 
 extension TaskRequest {
-    /// The headline of a request that waits for another one of the same task; `nil` for other requests.
+    /// The headline of a request that waits for others; `nil` for other requests.
     fileprivate var headlineOfOther: String? {
-        after.map { "Waits until \($0) of the same task has ended." }
+        if let after { return "Waits until \(after) of the same task has ended." }
+        guard let words = openPredecessorWords else { return nil }
+        return "Waits until \(words) \(openPredecessors.count == 1 ? "has" : "have") succeeded."
     }
 
-    /// The verdict about a request that waits for another one of its identifier; `nil` if it does not.
+    /// The verdict about a request that waits for others; `nil` if it does not.
     fileprivate var waitForOther: Verdict? {
-        guard let after else { return nil }
+        guard let after else { return waitForPredecessors }
         return Verdict(
             policy: "Order", decision: .mustNotProceed, score: 0, weight: 0,
             rationale: [
@@ -322,6 +324,19 @@ extension TaskRequest {
                     quantity: "predecessor", required: "at an end",
                     observed: "\(after) of the same task comes first, and has not ended",
                     remedy: "Wait until \(after) has ended, or cancel it: bgtask cancel \(after)")
+            ], since: submittedAt)
+    }
+
+    private var waitForPredecessors: Verdict? {
+        guard let first = openPredecessors.first, let words = openPredecessorWords else { return nil }
+        return Verdict(
+            policy: "Order", decision: .mustNotProceed, score: 0, weight: 0,
+            rationale: [
+                Rationale(
+                    quantity: openPredecessors.count == 1 ? "predecessor" : "predecessors",
+                    required: "successful",
+                    observed: "\(words) \(openPredecessors.count == 1 ? "has" : "have") not succeeded",
+                    remedy: "To see what \(first) waits for: bgtask explain \(first)")
             ], since: submittedAt)
     }
 }

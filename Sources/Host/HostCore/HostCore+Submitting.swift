@@ -143,6 +143,7 @@ extension HostCore {
     ) {
         do {
             try checkQueue(submission)
+            try checkPredecessors(submission)
             let admission = try scheduler.admit(submission, at: now)
             var terms = RequestTerms(
                 bundle: admission.bundle, kind: admission.kind, acceptedAt: now.wall,
@@ -192,6 +193,7 @@ extension HostCore {
         }
         let identifier = submission.identifier
         guard terms.queue == nil, submission.idempotencyKey == nil, submission.ifPending != .append,
+            submission.predecessors.isEmpty,
             requests.request(of: identifier) == nil, requests.appended(to: identifier) == nil,
             !requests.isSubmitting(identifier), unsavedEnds.isEmpty,
             !launches.all.contains(where: {
@@ -286,6 +288,7 @@ extension HostCore {
             }
             requests.remove(replaced.id)
             vetoes.forget(replaced.id)
+            settleFollowers(of: replaced.id, succeeded: false)
             replaces = ", replaces \(replaced.id)"
             emit(.publish(.requestCancelled(replaced.id, replaced.identifier, .replaced)))
             failLaunchWaiters(
@@ -296,7 +299,8 @@ extension HostCore {
                     remedy: "Launch the task again: bgtask launch \(replaced.identifier)"))
         }
         emit(.publish(.requestAccepted(request)))
-        let order = request.after.map { ", after \($0)" } ?? ""
+        let order =
+            (request.after.map { "\($0)" } ?? request.openPredecessorWords).map { ", after \($0)" } ?? ""
         log(.info, "accepted \(request.id)\(replaces)\(order)", identifier: request.identifier)
         if wasForeseen { return vetoes.enter(request.id) }
         requests.insert(request)
@@ -304,6 +308,11 @@ extension HostCore {
         // Of a queue, it gets the first request when the events are passed on.
         if request.after != nil || request.isQueued { return vetoes.enter(request.id) }
         requests.moveAppended(of: request.identifier, after: request.id)
+        guard request.openPredecessors.isEmpty else {
+            // The new request would have taken the place of the replaced one in the scheduler.
+            if let replaced = acceptance.replaced { feed(.withdrawn(replaced.id)) }
+            return vetoes.enter(request.id)
+        }
         feed(.submitted(request))
     }
 

@@ -29,8 +29,11 @@ struct RequestBook: Sendable {
     private var appended: [TaskIdentifier: RequestID] = [:]
     /// The requests of queues; ``pending`` has them, too, and the scheduler the first of each queue.
     private(set) var queues = QueueBook()
-    /// The dates at which ``appended`` requests and those of queues fail; the scheduler has the dates of the
-    /// others.
+    /// The requests that wait for the success of another one, by that one; ``pending`` has them, too, but the
+    /// scheduler does not.
+    private var followers: [RequestID: Set<RequestID>] = [:]
+    /// The dates at which requests fail that the scheduler does not have, and those of queues; the scheduler
+    /// has the dates of the others.
     private var appendedDeadlines = StartDeadlines()
     /// The starts that the store has not recorded yet, by request.
     private(set) var starting: [RequestID: Start] = [:]
@@ -75,6 +78,11 @@ struct RequestBook: Sendable {
         byIdentifier[identifier].flatMap { pending[$0] }
     }
 
+    /// The pending request of an identifier, if it waits for the success of others; otherwise `nil`.
+    func waiting(of identifier: TaskIdentifier) -> TaskRequest? {
+        request(of: identifier).flatMap { $0.openPredecessors.isEmpty ? nil : $0 }
+    }
+
     /// The request that waits for another one of the identifier; `nil` if there is none.
     func appended(to identifier: TaskIdentifier) -> TaskRequest? {
         appended[identifier].flatMap { pending[$0] }
@@ -106,13 +114,14 @@ struct RequestBook: Sendable {
     }
 
     private static func waiting(_ id: RequestID, in pending: [RequestID: TaskRequest]) -> TaskRequest? {
-        pending[id].flatMap { $0.after == nil && !$0.isQueued ? nil : $0 }
+        pending[id].flatMap { $0.after == nil && !$0.isQueued && $0.openPredecessors.isEmpty ? nil : $0 }
     }
 
     /// The continued tasks of a bundle that wait for others, and those of its queues, oldest first.
     func appendedContinued(of bundle: BundleIdentifier) -> [TaskRequest] {
         let queued = queues.identifiers.flatMap { queues.members(of: $0) }
-        return (Array(appended.values) + queued).compactMap { pending[$0] }
+        let following = followers.values.reduce(into: Set(appended.values)) { $0.formUnion($1) }
+        return following.union(queued).compactMap { pending[$0] }
             .filter { $0.bundle == bundle && $0.kind == .continuedProcessing }
             .sorted { $0.id < $1.id }
     }
@@ -143,6 +152,7 @@ struct RequestBook: Sendable {
             count(request, 1)
             order.insert(request.id)
         }
+        for predecessor in request.openPredecessors { followers[predecessor, default: []].insert(request.id) }
         if request.isQueued {
             queues.add(request)
             guard request.failsAt != nil else { return }
@@ -151,12 +161,31 @@ struct RequestBook: Sendable {
             appendedDeadlines.add(request, among: count) { Self.waiting($0, in: pending) }
         } else if request.after == nil {
             byIdentifier[request.identifier] = request.id
+            guard !request.openPredecessors.isEmpty, request.failsAt != nil else { return }
+            let pending = pending
+            appendedDeadlines.add(request, among: followers.count) { Self.waiting($0, in: pending) }
         } else {
             appended[request.identifier] = request.id
             guard request.failsAt != nil else { return }
             let pending = pending
             appendedDeadlines.add(request, among: appended.count) { Self.waiting($0, in: pending) }
         }
+    }
+
+    /// The requests that wait for the success of this one, oldest first.
+    func followers(of id: RequestID) -> [RequestID] { followers[id].map { $0.sorted() } ?? [] }
+
+    /// Notes that a request has succeeded.
+    ///
+    /// - Returns: The requests without a queue that waited only for it, which the scheduler gets now.
+    mutating func succeed(_ id: RequestID) -> [TaskRequest] {
+        var released: [TaskRequest] = []
+        for follower in (followers.removeValue(forKey: id) ?? []).sorted() {
+            pending[follower]?.openPredecessors.removeAll { $0 == id }
+            guard let request = pending[follower], request.openPredecessors.isEmpty else { continue }
+            if request.isQueued { queues.release(request) } else { released.append(request) }
+        }
+        return released
     }
 
     /// Makes room for so many more requests.
@@ -268,6 +297,10 @@ struct RequestBook: Sendable {
         order.remove { pending[$0] != nil }
         count(request, -1)
         foreseen.remove(id)
+        for predecessor in request.openPredecessors {
+            followers[predecessor]?.remove(id)
+            if followers[predecessor]?.isEmpty == true { followers[predecessor] = nil }
+        }
         if request.isQueued { queues.remove(request) }
         if byIdentifier[request.identifier] == id { byIdentifier[request.identifier] = nil }
         if appended[request.identifier] == id { appended[request.identifier] = nil }

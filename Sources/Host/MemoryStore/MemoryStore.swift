@@ -44,7 +44,11 @@ public struct MemoryStore: Equatable, Sendable {
         writeNotes()
         switch write {
         case .accept(let submission, let terms):
-            return accept(submission, terms).map { .accepted($0) }.mapError { .submission($0) }
+            // A refusal that comes late must leave nothing behind.
+            let before = submission.predecessors.isEmpty ? nil : self
+            let result = accept(submission, terms)
+            if case .failure = result, let before { self = before }
+            return result.map { .accepted($0) }.mapError { .submission($0) }
         case .cancel(let id, let reason, let time):
             guard let found = requests[id], found.state == .pending else {
                 return .success(.cancelled(false))
@@ -209,7 +213,7 @@ public struct MemoryStore: Equatable, Sendable {
     private mutating func accept(_ submission: TaskSubmission, _ terms: RequestTerms) -> Result<
         Acceptance, SubmissionError
     > {
-        if let queue = terms.queue { return .success(acceptQueued(submission, terms, queue)) }
+        if let queue = terms.queue { return acceptQueued(submission, terms, queue) }
         if let key = submission.idempotencyKey,
             let earlier = requests.values.first(where: {
                 $0.request.identifier == submission.identifier
@@ -264,6 +268,10 @@ public struct MemoryStore: Equatable, Sendable {
         }
         var request = terms.request(id, of: submission)
         request.after = before
+        switch openPredecessors(of: request) {
+        case .success(let open): request.openPredecessors = open
+        case .failure(let error): return .failure(error)
+        }
         requests[id] = RequestRecord(request: request, state: .pending)
         if before == nil { pending[submission.identifier] = id } else { appended[submission.identifier] = id }
         return .success(Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced))
@@ -272,7 +280,7 @@ public struct MemoryStore: Equatable, Sendable {
     /// Stores a request of a queue, unless one with the same key has not ended, or ended only recently.
     private mutating func acceptQueued(
         _ submission: TaskSubmission, _ terms: RequestTerms, _ queue: QueueTerms
-    ) -> Acceptance {
+    ) -> Result<Acceptance, SubmissionError> {
         if let key = submission.idempotencyKey,
             let earlier = requests.values.first(where: {
                 $0.request.identifier == submission.identifier
@@ -280,16 +288,59 @@ public struct MemoryStore: Equatable, Sendable {
             })
         {
             if queue.isRepeat(of: earlier, at: terms.acceptedAt) {
-                return Acceptance(
-                    request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil)
+                return .success(
+                    Acceptance(
+                        request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil))
             }
             requests[earlier.request.id]?.request.submission.idempotencyKey = nil
         }
         facts.lastRequest = terms.id?.rawValue ?? (facts.lastRequest + 1)
-        let request = terms.request(RequestID(rawValue: facts.lastRequest), of: submission)
+        var request = terms.request(RequestID(rawValue: facts.lastRequest), of: submission)
+        switch openPredecessors(of: request) {
+        case .success(let open): request.openPredecessors = open
+        case .failure(let error): return .failure(error)
+        }
         requests[request.id] = RequestRecord(request: request, state: .pending)
         queued.insert(request.id)
-        return Acceptance(request: request, state: .pending, isRepeat: false, replaced: nil)
+        return .success(Acceptance(request: request, state: .pending, isRepeat: false, replaced: nil))
+    }
+
+    /// The predecessors of a new request that have not succeeded, or why it can't wait for one.
+    private func openPredecessors(of request: TaskRequest) -> Result<[RequestID], SubmissionError> {
+        do {
+            let open = try request.submission.findOpenPredecessors(isQueued: request.isQueued) {
+                requests[$0]
+            }
+            return .success(open)
+        } catch let error as SubmissionError {
+            return .failure(error)
+        } catch {
+            return .success([])
+        }
+    }
+
+    /// Handles the end of a request for those that wait for its success: it fulfils their wait, or ends
+    /// them, too.
+    private mutating func settleFollowers(of id: RequestID, _ outcome: Outcome, at time: WallTime) {
+        if outcome == .succeeded {
+            for follower in followers(of: id) {
+                requests[follower]?.request.openPredecessors.removeAll { $0 == id }
+            }
+            return
+        }
+        var failed = [id]
+        while let next = failed.popLast() {
+            for follower in followers(of: next) {
+                if let record = requests[follower] { keepBehindLaunch(record.request) }
+                endAlone(follower, .failed, .predecessorFailed, at: time)
+                failed.append(follower)
+            }
+        }
+    }
+
+    private func followers(of id: RequestID) -> [RequestID] {
+        requests.values.filter { $0.state == .pending && $0.request.openPredecessors.contains(id) }
+            .map(\.request.id).sorted()
     }
 
     /// If a request that ends came between a launch and the request that waits for both, the latter waits
@@ -303,6 +354,15 @@ public struct MemoryStore: Equatable, Sendable {
     }
 
     private mutating func end(_ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime) {
+        guard requests[id] != nil else { return }
+        endAlone(id, outcome, reason, at: time)
+        settleFollowers(of: id, outcome, at: time)
+    }
+
+    /// Ends a request without those that wait for its success.
+    private mutating func endAlone(
+        _ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime
+    ) {
         guard var record = requests[id] else { return }
         let identifier = record.request.identifier
         if record.state == .pending, pending[identifier] == id { pending[identifier] = nil }

@@ -5,17 +5,20 @@ import TaskModel
 enum RequestRow {
     /// Inserts a pending request; returns it with its number and with times rounded to milliseconds.
     ///
-    /// It waits for the request `after`, if that is not `nil`.
+    /// It waits for the end of the request `after`, if that is not `nil`, and for the success of all
+    /// `predecessors`.
     static func insert(
-        _ submission: TaskSubmission, _ terms: RequestTerms, after: RequestID?, into db: Database
+        _ submission: TaskSubmission, _ terms: RequestTerms, after: RequestID?,
+        open predecessors: [RequestID] = [], into db: Database
     ) throws -> TaskRequest {
         try db.cachedStatement(
             sql: """
                 INSERT INTO requests (id, identifier, bundle, kind, state, origin, earliest_ms,
                     requires_external_power, requires_network, requires_gpu, strategy, payload, title, subtitle,
                     idempotency_key, submitted_ms, deadline_ms, push_priority, network,
-                    start_deadline_ms, at_deadline, tags, after_request, queued, priority, attempt)
-                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                    start_deadline_ms, at_deadline, tags, after_request, queued, priority,
+                    predecessors, open_predecessors, attempt)
+                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
             terms.id?.rawValue, submission.identifier.rawValue, terms.bundle.rawValue, terms.kind.rawValue,
@@ -28,10 +31,16 @@ enum RequestRow {
             submission.network?.rawValue, submission.startDeadline?.date.milliseconds,
             submission.startDeadline?.action.rawValue, StoredTags.encode(submission.tags), after?.rawValue,
             terms.queue != nil, submission.priority,
+            StoredRequests.encode(Set(submission.predecessors).sorted()), StoredRequests.encode(predecessors),
         ])
         // This is the same request as reading the row would return.
         var request = terms.request(RequestID(rawValue: db.lastInsertedRowID), of: submission)
         request.after = after
+        request.openPredecessors = predecessors
+        for predecessor in predecessors {
+            try db.cachedStatement(sql: "INSERT INTO predecessors (predecessor, request) VALUES (?, ?)")
+                .execute(arguments: [predecessor.rawValue, request.id.rawValue])
+        }
         return request
     }
 
@@ -68,6 +77,7 @@ enum RequestRow {
         submission.idempotencyKey = try StoredText.decodeOptional(row, "idempotency_key")
         submission.tags = try StoredTags.decode(row)
         submission.priority = try row.decode(forColumn: "priority")
+        submission.predecessors = StoredRequests.decode(try row.decode(forColumn: "predecessors"))
         if let date = try StoredTime.decodeOptional(row, "start_deadline_ms") {
             submission.startDeadline = StartDeadline(
                 date: date, action: try StoredWord.decode(row, "at_deadline"))
@@ -94,6 +104,7 @@ enum RequestRow {
         request.isQueued = try row.decode(forColumn: "queued")
         let after: Int64? = try row.decode(forColumn: "after_request")
         request.after = after.map(RequestID.init(rawValue:))
+        request.openPredecessors = StoredRequests.decode(try row.decode(forColumn: "open_predecessors"))
         let replacedBy: Int64? = try row.decode(forColumn: "replaced_by")
         return RequestRecord(
             request: request, state: try StoredWord.decode(row, "state"),

@@ -45,7 +45,8 @@ extension SQLiteRequestStore {
         // has a number, it waits for the number 0, which no request has.
         if let waiting, before == nil { try putAfter(RequestID(rawValue: 0), waiting.id, in: db) }
         if let replaced { try end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt, in: db) }
-        let request = try RequestRow.insert(submission, terms, after: before, into: db)
+        let open = try openPredecessors(of: submission, terms, in: db)
+        let request = try RequestRow.insert(submission, terms, after: before, open: open, into: db)
         if let waiting, before == nil { try putAfter(request.id, waiting.id, in: db) }
         if let replaced {
             // Nothing uses the data of a replaced request any more, and a client may replace one many times.
@@ -70,7 +71,8 @@ extension SQLiteRequestStore {
             try db.cachedStatement(sql: "UPDATE requests SET idempotency_key = NULL WHERE id = ?")
                 .execute(arguments: [earlier.request.id.rawValue])
         }
-        let request = try RequestRow.insert(submission, terms, after: nil, into: db)
+        let open = try openPredecessors(of: submission, terms, in: db)
+        let request = try RequestRow.insert(submission, terms, after: nil, open: open, into: db)
         return Acceptance(request: request, state: .pending, isRepeat: false, replaced: nil)
     }
 
@@ -86,7 +88,7 @@ extension SQLiteRequestStore {
     /// for the launch again.
     ///
     /// Otherwise it would become pending, and the launch's request could not be put back.
-    private static func keepBehindLaunch(_ ending: TaskRequest, in db: Database) throws {
+    static func keepBehindLaunch(_ ending: TaskRequest, in db: Database) throws {
         guard let waiting = try findAppended(ending.identifier, in: db), waiting.after == ending.id,
             let launched = try findLaunched(ending.identifier, in: db)
         else { return }
@@ -98,8 +100,16 @@ extension SQLiteRequestStore {
             .execute(arguments: [before.rawValue, id.rawValue])
     }
 
-    /// Ends a request, deletes its checkpoint, and makes the request pending that waited for it.
+    /// Ends a request, and settles those that wait for its end or its success.
     static func end(
+        _ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime, in db: Database
+    ) throws {
+        try endAlone(id, outcome, reason, at: time, in: db)
+        try settleFollowers(of: id, outcome, at: time, in: db)
+    }
+
+    /// Ends a request, deletes its checkpoint, and makes the request pending that waited for its end.
+    static func endAlone(
         _ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime, in db: Database
     ) throws {
         try db.cachedStatement(

@@ -112,6 +112,19 @@ enum StoreSchema {
                     WHERE state = 'pending' AND queued = 0
                     """)
         }
+        migrator.registerMigration("13 predecessors of requests") { db in
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN predecessors TEXT NOT NULL DEFAULT ''")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN open_predecessors TEXT NOT NULL DEFAULT ''")
+            // What waits for a request is looked up at each end of a request.
+            try db.execute(
+                sql: """
+                    CREATE TABLE predecessors (
+                        predecessor INTEGER NOT NULL,
+                        request INTEGER NOT NULL,
+                        PRIMARY KEY (predecessor, request)
+                    ) STRICT, WITHOUT ROWID
+                    """)
+        }
         return migrator
     }
 

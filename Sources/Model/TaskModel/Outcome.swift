@@ -96,6 +96,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case attemptsWithoutProgress
     /// The request had not started by the deadline of its client.
     case deadlinePassed
+    /// A request that had to succeed before this one ended without success.
+    case predecessorFailed
 
     /// Whether a condition of the machine, or its user, stopped the launch, and may let it start again.
     public var isByCondition: Bool {
@@ -117,13 +119,15 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
             .launcherDied, .unkillable, .shortage, .unprepared, .clientGone, .replaced,
-            .attemptsWithoutProgress, .deadlinePassed:
+            .attemptsWithoutProgress, .deadlinePassed, .predecessorFailed:
             false
         }
     }
 
     /// The outcome of a request that ends with this reason while it is pending.
-    public var outcomeWhilePending: Outcome { self == .deadlinePassed ? .failed : .cancelled }
+    public var outcomeWhilePending: Outcome {
+        self == .deadlinePassed || self == .predecessorFailed ? .failed : .cancelled
+    }
 
     /// Whether the launch itself is the cause of the expiration, by what it used or failed to do.
     ///

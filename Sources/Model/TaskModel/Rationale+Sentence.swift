@@ -45,6 +45,7 @@ extension Rationale {
         case "network": ("The network is", "it must be")
         case "pause": ("", "it must be")
         case "predecessor": ("", "it must be")
+        case "predecessors": ("", "they must be")
         case "pressure": ("The machine is", "it must be")
         case "progressRate": ("The progress is", "it must be")
         case "refreshLaunches": number("the bundle's refresh launches today")

@@ -17,6 +17,10 @@ public enum StoreWrite: Equatable, Sendable {
     /// - With ``RequestTerms/queue``, the request replaces none, and no limit of pending requests applies. A
     ///   key makes it a repeat only while the request with the same key has not ended, and for
     ///   ``QueueTerms/unique`` after that; then the ended request loses its key.
+    /// - With ``TaskSubmission/predecessors``, the request waits for those that have not succeeded
+    ///   (``TaskRequest/openPredecessors``). The write that ends the last of them with success fulfils the
+    ///   wait; one that ends any of them otherwise ends this request, too, as `failed` with the reason
+    ///   `predecessorFailed`, and so those that wait for it.
     /// - A submission of a schedule never replaces a request from another origin: the answer is that request,
     ///   as a repeat.
     ///
@@ -139,6 +143,7 @@ public struct RequestTerms: Equatable, Sendable {
         kept.earliestBeginDate = submission.earliestBeginDate?.rounded
         kept.deadline = nil
         kept.ifPending = .replace
+        kept.predecessors = Set(submission.predecessors).sorted()
         if let limit = kept.startDeadline {
             kept.startDeadline = StartDeadline(date: limit.date.rounded, action: limit.action)
         }

@@ -104,6 +104,10 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     ///
     /// `nil` means ``QueuePriority/standard``.
     public var priority: Int?
+    /// The requests that must succeed before this one may start, sorted, each once.
+    ///
+    /// At most ``mostPredecessors``.
+    public var predecessors: [RequestID] = []
     /// What made the request.
     public var origin: RequestOrigin
 
@@ -158,6 +162,11 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     ///
     /// The scheduler gets the request only when this is `nil`.
     public var after: RequestID?
+    /// Those of ``TaskSubmission/predecessors`` that have not succeeded.
+    ///
+    /// The scheduler gets the request only when there are none. If one of them ends otherwise, the request
+    /// fails, and keeps those that had not succeeded.
+    public var openPredecessors: [RequestID] = []
     /// Whether the request is one of a queue: others of the same identifier can be pending at the same time.
     ///
     /// The task had a `queue:` when the request was accepted.
@@ -246,7 +255,7 @@ public struct TaskRequest: Equatable, Sendable, Codable {
 extension TaskRequest {
     private enum CodingKeys: String, CodingKey {
         case id, submission, bundle, kind, submittedAt, attempt, failures, notBefore, deadline, waitingSince
-        case attempts, after, isQueued
+        case attempts, after, openPredecessors, isQueued
     }
 
     /// Decodes a request; in an older recording, its wait begins with its submission, without attempts.
@@ -266,6 +275,8 @@ extension TaskRequest {
         attempts = try values.decodeIfPresent(AttemptHistory.self, forKey: .attempts) ?? AttemptHistory()
         after = try values.decodeIfPresent(Int64.self, forKey: .after).map(RequestID.init(rawValue:))
         isQueued = try values.decodeIfPresent(Bool.self, forKey: .isQueued) ?? false
+        openPredecessors =
+            try values.decodeIfPresent([RequestID].self, forKey: .openPredecessors) ?? []
     }
 
     /// Encodes a request; ``waitingSince`` and ``attempts`` only after the first attempt.
@@ -284,6 +295,7 @@ extension TaskRequest {
         if attempts != AttemptHistory() { try values.encode(attempts, forKey: .attempts) }
         try values.encodeIfPresent(after?.rawValue, forKey: .after)
         if isQueued { try values.encode(isQueued, forKey: .isQueued) }
+        if !openPredecessors.isEmpty { try values.encode(openPredecessors, forKey: .openPredecessors) }
     }
 }
 
@@ -291,7 +303,7 @@ extension TaskSubmission {
     private enum CodingKeys: String, CodingKey {
         case identifier, kind, earliestBeginDate, requiresExternalPower, requiresNetworkConnectivity, network
         case payload, title, subtitle, strategy, requiresGPU, pushPriority, deadline, idempotencyKey
-        case startDeadline, ifPending, tags, priority, origin
+        case startDeadline, ifPending, tags, priority, predecessors, origin
     }
 
     /// Decodes a submission; one of an older recording has no tags and no deadline of a client.
@@ -317,6 +329,7 @@ extension TaskSubmission {
         ifPending = try values.decodeIfPresent(PendingRule.self, forKey: .ifPending) ?? .replace
         tags = try values.decodeIfPresent([Tag].self, forKey: .tags) ?? []
         priority = try values.decodeIfPresent(Int.self, forKey: .priority)
+        predecessors = try values.decodeIfPresent([RequestID].self, forKey: .predecessors) ?? []
     }
 
     /// Encodes a submission; what has its default and was added later is left out.
@@ -340,6 +353,7 @@ extension TaskSubmission {
         if ifPending != .replace { try values.encode(ifPending, forKey: .ifPending) }
         if !tags.isEmpty { try values.encode(tags, forKey: .tags) }
         try values.encodeIfPresent(priority, forKey: .priority)
+        if !predecessors.isEmpty { try values.encode(predecessors, forKey: .predecessors) }
         try values.encode(origin, forKey: .origin)
     }
 }

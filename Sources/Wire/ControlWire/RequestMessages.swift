@@ -39,6 +39,10 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
     public var tags: [Tag]?
     /// For a task whose queue has the order `priority`: 0 through 9, higher ones first; `nil` means 5.
     public var priority: Int?
+    /// The requests that must succeed before this one starts, at most 100; `nil` means none.
+    ///
+    /// If one of them ends without success, this one fails with the reason `predecessorFailed`.
+    public var afterSuccessOf: [RequestID]?
     /// The kind that the client expects; the host refuses the request if the manifest has another.
     ///
     /// `nil` accepts the kind in the manifest.
@@ -66,6 +70,7 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
         submission.ifPending = ifPending ?? .replace
         submission.tags = Set(tags ?? []).sorted()
         submission.priority = priority
+        submission.predecessors = Set(afterSuccessOf ?? []).sorted()
         submission.kind = kind
         return submission
     }
@@ -123,6 +128,10 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var isQueued: Bool?
     /// For a request of a queue, the priority of its submission; left out if that stated none.
     public var priority: Int?
+    /// The requests that had to succeed before this one; left out if there are none.
+    public var afterSuccessOf: [RequestID]?
+    /// Those of ``afterSuccessOf`` that have not succeeded; left out if there are none.
+    public var notSucceeded: [RequestID]?
 
     /// Copies a request, without its payload and its idempotency key.
     public init(_ request: TaskRequest) {
@@ -150,6 +159,9 @@ public struct RequestMessage: Codable, Equatable, Sendable {
         after = request.after
         isQueued = request.isQueued ? true : nil
         priority = request.submission.priority
+        let predecessors = request.submission.predecessors
+        afterSuccessOf = predecessors.isEmpty ? nil : predecessors
+        notSucceeded = request.openPredecessors.isEmpty ? nil : request.openPredecessors
     }
 }
 

@@ -151,6 +151,8 @@ extension Console {
                     "\(times.date(request.submittedAt)) (\(Wording.relative(request.submittedAt, to: now)))"
                 ),
                 ("begins after", request.earliestBeginDate.map(times.date)),
+                ("after", request.afterSuccessOf?.map(\.description).joined(separator: ", ")),
+                ("not succeeded", request.notSucceeded?.map(\.description).joined(separator: ", ")),
                 ("fails at", request.failsAt.map(times.date)),
                 ("ended", detail.endedAt.map { "\(times.date($0)) (\(Wording.relative($0, to: now)))" }),
             ], outcome: detail.outcome)

@@ -26,9 +26,13 @@ struct SubmitCommand: HostCommand {
             submission with the same key is no second request until the first has ended, and for the time \
             'unique' of the queue after that.
 
+            With --after, the request waits until the named requests have succeeded, and then starts as any \
+            other. If one of them fails for good or is cancelled, it fails with the reason predecessorFailed.
+
             Examples:
               bgtask submit com.example.feed.refresh
               bgtask submit com.example.video.encode --payload '{"file": "a.mov"}' --priority 8 --key a.mov
+              bgtask submit com.example.video.join --after R7 --after R8
               bgtask submit com.example.feed.refresh --deadline 2h --if-pending keep
               bgtask submit com.example.backup.nightly --deadline 2026-11-21T06:00Z --at-deadline start
               bgtask submit com.example.photos.cleanup --tag photos --tag weekly
@@ -109,6 +113,18 @@ struct SubmitCommand: HostCommand {
             "For a task whose manifest says 'queue: {order: priority}': 0 through 9. 9 starts first; without the option, it is 5.",
             valueName: "0..9"))
     var priority: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A request that must succeed first, such as R7; give the option again for further ones.",
+            valueName: "request"),
+        transform: { text in
+            guard let id = RequestID(text) ?? RequestID("R" + text) else {
+                throw ValidationError("'\(text)' is not a request. Give a number such as R7.")
+            }
+            return id
+        })
+    var after: [RequestID] = []
 
     @Flag(help: "Follow the request until its last attempt ends.")
     var wait = false
@@ -192,6 +208,11 @@ struct SubmitCommand: HostCommand {
         if let before = request.after {
             return "\(request.request) \(request.identifier) waits until \(before) has ended"
         }
+        if let open = request.notSucceeded, !open.isEmpty {
+            let others = open.map(\.description).joined(separator: ", ")
+            return "\(request.request) \(request.identifier) waits for the success of \(others)"
+                + (acceptance.replaces.map { "; it replaces \($0)" } ?? "")
+        }
         let sentence = "\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))"
         return acceptance.replaces.map { "\(sentence); it replaces \($0)" } ?? sentence
     }
@@ -214,6 +235,7 @@ struct SubmitCommand: HostCommand {
         message.requiresGPU = gpu ? true : nil
         message.idempotencyKey = key
         message.priority = priority
+        message.afterSuccessOf = after.isEmpty ? nil : after
         return message
     }
 }

@@ -97,7 +97,7 @@ extension HostCore {
                 running: launches.all.count { $0.record.identifier == identifier && $0.stage != .ending },
                 next: first?.id,
                 headline: first.map { foresight.headline(of: scheduler.pendingRequest($0.id) ?? $0) }
-                    ?? "All of its requests wait for their dates.")
+                    ?? "All of its requests wait for their dates, or for other requests.")
         }
     }
 
@@ -116,8 +116,7 @@ extension HostCore {
         return all[request.id]
     }
 
-    /// The verdict about a request behind others of its queue, or whose date has not come; `nil` for all
-    /// others.
+    /// The verdict about a request behind others of its queue; `nil` for all others.
     func waitInQueue(_ request: TaskRequest, place: Int?) -> Verdict? {
         guard let place, requests.queues.isWaiting(request) else { return nil }
         if place == 0 { return nil }

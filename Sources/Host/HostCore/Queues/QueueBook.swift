@@ -7,7 +7,8 @@ import TaskModel
 /// event costs the scheduler the same for a queue of ten thousand requests as for one request, and a queue
 /// gets as many turns as one task. A request with needs of its own, such as external power, must not hold
 /// back those behind it; therefore the requests with the same needs of their own form a line, and each line
-/// has its first request. Requests that wait for a date are in no line until then.
+/// has its first request. Requests that wait for a date, or for the success of others, are in no line until
+/// then.
 struct QueueBook: Sendable {
     /// A change of what the scheduler has.
     enum Move: Equatable, Sendable {
@@ -59,6 +60,8 @@ struct QueueBook: Sendable {
         var members: Set<RequestID> = []
         /// The requests that the scheduler does not have.
         var waiting: Set<RequestID> = []
+        /// The requests of ``waiting`` that wait for the success of others, and are in no line.
+        var held: Set<RequestID> = []
         /// The requests of ``waiting`` whose dates have come; entries of others are skipped.
         var lines: [Line: Heap<Place>] = [:]
         /// The requests of ``waiting`` whose dates have not come; entries of others are skipped.
@@ -104,7 +107,7 @@ struct QueueBook: Sendable {
         of identifier: TaskIdentifier, _ order: QueueOrder, in pending: [RequestID: TaskRequest]
     ) -> [RequestID: Int] {
         guard let queue = queues[identifier] else { return [:] }
-        let all = (queue.waiting.union(queue.first.values)).compactMap { pending[$0] }
+        let all = queue.waiting.subtracting(queue.held).union(queue.first.values).compactMap { pending[$0] }
             .map { Place($0, order) }.sorted()
         return Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.id, $0) })
     }
@@ -114,8 +117,19 @@ struct QueueBook: Sendable {
         let identifier = request.identifier
         queues[identifier, default: Queue()].members.insert(request.id)
         queues[identifier]?.waiting.insert(request.id)
-        queues[identifier]?.new.append(request.id)
+        if request.openPredecessors.isEmpty {
+            queues[identifier]?.new.append(request.id)
+        } else {
+            queues[identifier]?.held.insert(request.id)
+        }
         touched.insert(identifier)
+    }
+
+    /// Lets a request have its place that waited for the success of others.
+    mutating func release(_ request: TaskRequest) {
+        guard queues[request.identifier]?.held.remove(request.id) != nil else { return }
+        queues[request.identifier]?.new.append(request.id)
+        touched.insert(request.identifier)
     }
 
     /// Removes a request that is not pending any more.
@@ -131,6 +145,7 @@ struct QueueBook: Sendable {
         let (identifier, line) = (request.identifier, Line(request.submission))
         guard queues[identifier] != nil else { return }
         queues[identifier]?.waiting.remove(request.id)
+        queues[identifier]?.held.remove(request.id)
         if queues[identifier]?.first[line] == request.id { queues[identifier]?.first[line] = nil }
         touched.insert(identifier)
     }
@@ -141,8 +156,8 @@ struct QueueBook: Sendable {
     /// Determines the dates of all waiting requests again, because the wall clock was set.
     mutating func redate() {
         for identifier in queues.keys {
-            guard let waiting = queues[identifier]?.waiting else { continue }
-            queues[identifier]?.new = Array(waiting)
+            guard let queue = queues[identifier] else { continue }
+            queues[identifier]?.new = Array(queue.waiting.subtracting(queue.held))
             queues[identifier]?.lines = [:]
             queues[identifier]?.later = Heap()
         }
