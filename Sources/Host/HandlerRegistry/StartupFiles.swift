@@ -16,12 +16,16 @@ public enum StartupFiles {
     ]
     /// Of the machine, for which a host of root needs no other permission.
     private static let ofMachine = [
-        "/boot", "/etc/anacrontab", "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly", "/etc/cron.monthly",
-        "/etc/cron.weekly", "/etc/crontab", "/etc/dbus-1", "/etc/environment", "/etc/group", "/etc/init.d",
-        "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/pam.d", "/etc/passwd",
-        "/etc/profile", "/etc/profile.d", "/etc/rc.local", "/etc/shadow", "/etc/ssh", "/etc/sudoers",
-        "/etc/sudoers.d", "/etc/systemd", "/etc/udev", "/etc/xdg/autostart", "/run/systemd", "/run/udev",
-        "/usr", "/var/spool/at", "/var/spool/cron",
+        "/boot", "/etc/NetworkManager", "/etc/X11", "/etc/alternatives", "/etc/anacrontab", "/etc/apt",
+        "/etc/bash.bashrc", "/etc/bash_completion.d", "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly",
+        "/etc/cron.monthly", "/etc/cron.weekly", "/etc/crontab", "/etc/csh.cshrc", "/etc/dbus-1",
+        "/etc/default", "/etc/environment", "/etc/environment.d", "/etc/group", "/etc/gshadow", "/etc/init.d",
+        "/etc/inittab", "/etc/kernel", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload",
+        "/etc/logrotate.d", "/etc/modprobe.d", "/etc/network", "/etc/nsswitch.conf", "/etc/pam.d",
+        "/etc/passwd", "/etc/polkit-1", "/etc/profile", "/etc/profile.d", "/etc/rc.local", "/etc/security",
+        "/etc/shadow", "/etc/skel", "/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/systemd", "/etc/udev",
+        "/etc/update-motd.d", "/etc/xdg/autostart", "/etc/zsh", "/proc", "/run/systemd", "/run/udev",
+        "/sys/fs/cgroup", "/usr", "/var/lib/dpkg", "/var/spool/at", "/var/spool/cron",
     ]
 
     /// The paths for this process's user, of which some may not exist.

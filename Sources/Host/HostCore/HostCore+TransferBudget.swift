@@ -43,7 +43,9 @@ extension HostCore {
     }
 
     /// Tells the program how many bytes each bundle may move, if the network, the day or the limit has
-    /// changed. Otherwise, the program counts down what it knows.
+    /// changed.
+    ///
+    /// Otherwise, the program counts down what it knows.
     mutating func allowBytes() {
         let terms = TransferAllowance(
             limit: isMetered ? settings?.effective.meteredTransfersPerDay.bytes : nil,

@@ -102,8 +102,9 @@ public struct HostCore: Sendable {
     var transfers = TransferBook()
     /// How far the attempts under way are.
     var transferMarks: [TransferID: TransferMark] = [:]
-    /// The marks of attempts whose transfers have ended before them, such as by a cancellation. Their bytes
-    /// count for the bundle: the program has taken them from what the bundle may move.
+    /// The marks of attempts whose transfers have ended before them, such as by a cancellation.
+    ///
+    /// Their bytes count for the bundle: the program has taken them from what the bundle may move.
     var abandonedMarks: [TransferID: (bundle: BundleIdentifier, mark: TransferMark)] = [:]
     /// The transfers whose attempts the host has stopped, because the conditions do not permit them.
     var stoppedTransfers: Set<TransferID> = []

@@ -19,7 +19,7 @@ bool command_output_set_pattern(const char *text) {
 }
 
 bool command_output_begin(struct command_output *output, int target) {
-    *output = (struct command_output){.bytes = malloc(SEARCHED_MAX + 1), .target = target};
+    *output = (struct command_output){.bytes = malloc(SEARCHED_MAX + 2), .target = target};
     return output->bytes != NULL;
 }
 
@@ -76,8 +76,8 @@ static void end_line(struct command_output *output, bool is_overwritten, bgtask_
     output->bytes[output->length] = 0;
     bool has_progress = !output->is_passed && output->length > 0 && report(output->bytes, task, host);
     if (!(has_progress && is_overwritten) && (!is_overwritten || output->length > 0 || output->is_passed)) {
+        output->bytes[output->length++] = '\n';
         pass_on(output, output->bytes, output->length);
-        pass_on(output, "\n", 1);
     }
     output->length = 0;
     output->is_passed = output->has_return = false;

@@ -1,6 +1,7 @@
 /* bgtask-task: what a command of the host says to it, for scripts. It writes the lines that
  * Documentation/Command.md describes to the descriptor in BGTASK_CONTROL. */
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static int send_line(void) {
     for (size_t done = 0; done < length;) {
         ssize_t count = write((int)descriptor, line + done, length - done);
         if (count < 0 && errno != EINTR)
-            return failed("the host can't be told, because the descriptor in BGTASK_CONTROL is closed");
+            return failed("the host can't be told by the descriptor in BGTASK_CONTROL");
         done += count > 0 ? (size_t)count : 0;
     }
     return 0;
@@ -202,6 +203,8 @@ static int expired(void) {
 }
 
 int main(int count, char **arguments) {
+    // If the host is gone, the write fails with a message instead.
+    signal(SIGPIPE, SIG_IGN);
     const char *word = count > 1 ? arguments[1] : "";
     char **rest = arguments + (count > 1 ? 2 : 1);
     if (strcmp(word, "progress") == 0)

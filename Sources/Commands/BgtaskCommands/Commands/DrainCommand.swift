@@ -72,11 +72,17 @@ struct DrainCommand: HostCommand {
         of bundle: BundleIdentifier?, _ client: ControlClient
     ) async throws -> Set<LaunchID> {
         var found: Set<LaunchID> = []
-        let page = try await client.launchPage(.all, after: nil, limit: ControlProtocol.maximumPageLength)
-        for launch in page.launches
-        where launch.state != .ended && (bundle.map { $0 == launch.bundle } ?? true) {
-            found.insert(launch.launch)
-        }
+        var next: LaunchID?
+        repeat {
+            // All pages: a launch can be older than a thousand others, and still run.
+            let page = try await client.launchPage(
+                .all, after: next, limit: ControlProtocol.maximumPageLength)
+            for launch in page.launches
+            where launch.state != .ended && (bundle.map { $0 == launch.bundle } ?? true) {
+                found.insert(launch.launch)
+            }
+            next = page.next
+        } while next != nil
         return found
     }
 }

@@ -3,7 +3,9 @@ import StrictFiles
 
 /// Reads the `progress:` of a command: what finds the progress in its output.
 struct ProgressPattern {
-    /// The greatest length of a pattern in bytes; our choice. The C library compiles patterns by recursion,
+    /// The greatest length of a pattern in bytes; our choice.
+    ///
+    /// The C library compiles patterns by recursion,
     /// so a long one could take the host's stack.
     static let maximumSize = 256
 

@@ -110,6 +110,12 @@ struct TaskReader {
                 schedule.place, "'schedule' can't be used with 'queue'",
                 "Remove one of them. A task of its own can have the schedule, and submit to the queue")
         }
+        if declaration.queue != nil, pattern.isWildcard {
+            // The limit counts the requests of an identifier, and a wildcard stands for any number of them.
+            problems.error(
+                identifierNode.place, "a wildcard can't have a queue",
+                "Name one identifier; each submission to a queue is a request of its own anyway")
+        }
         declaration.call = call?.program
         declaration.command = command?.program
         return ReadTask(
