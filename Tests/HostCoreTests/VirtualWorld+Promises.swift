@@ -387,6 +387,8 @@ extension VirtualWorld {
         for request in core.requests.pending.values.sorted(by: { $0.id < $1.id }).prefix(4)
         where core.requests.starting[request.id] == nil && request.after == nil
             && request.openPredecessors.isEmpty
+            // It is behind others, or the alarm for its date is due and comes before any person can act.
+            && !core.requests.queues.isWaiting(request)
             && !core.requests.withdrawing.contains(request.id)
         {
             let present = foresight.world(of: request, after: [])
