@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSystem
 import HandlerRegistry
 import TaskModel
 import Testing
@@ -135,6 +136,30 @@ import Testing
         for path in ["\(home)/Documents", "\(home)/.config/other", "/srv", "/var/cache/other", "/tmp/x"] {
             #expect(files.opened(by: path, isWrite: true) == nil, "\(path)")
         }
+    }
+
+    /// A service of systemd without `User=` has no HOME.
+    @Test func `the home directory of the user's entry is protected, whatever HOME says`() throws {
+        let home = try #require(UserHomes.directory(ofUser: ProcessFacts.user))
+        let startup = StartupFiles.standard(home: "/srv/elsewhere")
+        #expect(startup.contains("\(home)/.bashrc") && startup.contains("/srv/elsewhere/.bashrc"))
+        #expect(StartupFiles.standard(home: nil).contains("\(home)/.bashrc"))
+    }
+
+    @Test func `people's homes come from the list of users, without those who can't log in`() {
+        let users = """
+            root:x:0:0:root:/root:/bin/bash
+            daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin
+            anna:x:1000:1000:Anna,,,:/home/anna:/bin/zsh
+            sync:x:4:65534:sync:/bin:/bin/sync
+            proxy:x:13:13:proxy:/bin:/bin/sh
+            ghost:x:1001:1001::/home/ghost:/bin/false
+            twice:x:1002:1002::/home/anna:/bin/sh
+            bad line
+            empty:x:1003:1003:::/bin/sh
+            """
+        #expect(UserHomes.ofPeople(inPasswd: users, limit: 10) == ["/root", "/home/anna"])
+        #expect(UserHomes.ofPeople(inPasswd: users, limit: 1) == ["/root"])
     }
 
     @Test func `grants beside the control socket are no problem`() throws {

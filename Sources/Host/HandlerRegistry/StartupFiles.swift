@@ -1,4 +1,4 @@
-import LinuxSystem
+public import LinuxSystem
 
 /// The files from which the machine starts programs later, outside of any sandbox, or decides who may become
 /// whom.
@@ -28,15 +28,30 @@ public enum StartupFiles {
         "/sys/fs/cgroup", "/usr", "/var/lib/dpkg", "/var/spool/at", "/var/spool/cron",
     ]
 
+    /// How many home directories a host of root protects besides its own: each has some thirty paths, which
+    /// are looked up when the host starts.
+    private static let mostHomes = 100
+
     /// The paths for this process's user, of which some may not exist.
-    public static func standard() -> [String] {
-        var own: [String] = []
-        if let home = ProcessFacts.environment("HOME"), home.hasPrefix("/") {
-            own = ofUser.map { "\(home)/\($0)" }
+    ///
+    /// - Parameter home: The value of the variable `HOME`, which the user's own entry in the list of users
+    ///   does not replace: both directories are protected.
+    public static func standard(home: String? = ProcessFacts.environment("HOME")) -> [String] {
+        var homes = [home, UserHomes.directory(ofUser: ProcessFacts.user)]
+            .compactMap(\.self)
+        // The users of the machine run what root's tasks write in their homes.
+        if ProcessFacts.isRoot, let users = try? FileContents.read("/etc/passwd", limit: 1_048_576) {
+            homes += UserHomes.ofPeople(
+                inPasswd: String(decoding: users, as: UTF8.self), limit: mostHomes)
+        }
+        var paths: [String] = []
+        for (index, home) in homes.enumerated()
+        where home.hasPrefix("/") && !homes[..<index].contains(home) {
+            paths += ofUser.map { "\(home)/\($0)" }
         }
         if let settings = ProcessFacts.environment("XDG_CONFIG_HOME"), settings.hasPrefix("/") {
-            own += ["autostart", "environment.d", "systemd"].map { "\(settings)/\($0)" }
+            paths += ["autostart", "environment.d", "systemd"].map { "\(settings)/\($0)" }
         }
-        return own + ofMachine
+        return paths + ofMachine
     }
 }

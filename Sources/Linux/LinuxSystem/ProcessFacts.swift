@@ -7,6 +7,9 @@ public enum ProcessFacts {
     /// Whether this process runs as root.
     public static var isRoot: Bool { geteuid() == 0 }
 
+    /// The number of the user with whose rights this process runs.
+    public static var user: UInt32 { geteuid() }
+
     /// This process's number in its PID namespace.
     public static var number: Int32 { getpid() }
 
