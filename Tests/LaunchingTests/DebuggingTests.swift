@@ -84,15 +84,6 @@ import Testing
         return pid
     }
 
-    /// Waits until the handler has asked for the expiration descriptor, then expires the launch. A launch
-    /// whose handler has not asked would end at once.
-    private static func expireOnceItListens(_ harness: LaunchHarness, _ id: LaunchID) async throws {
-        try await harness.wait(for: "its word") {
-            harness.sight(id).events.contains { if case .log = $0 { true } else { false } }
-        }
-        harness.launcher.expire(id, reason: .simulated)
-    }
-
     @Test func `a launch that goes on without a debugger is held no more, and its CPU limit is in force`()
         async throws
     {
@@ -135,7 +126,7 @@ import Testing
         let pid = try await Self.stop(harness, order)
         let tracer = try Tracer(of: pid, in: harness.folder)
         try ProcessHandle(of: pid).signal(18)
-        try await Self.expireOnceItListens(harness, order.id)
+        try await harness.expireOnceItListens(order.id)
         // Two other launches have the same grace period, one after the other. Each ends, and the traced one
         // does not.
         for _ in 0..<2 {
@@ -143,7 +134,7 @@ import Testing
             other.isDebugged = false
             let id = other.id
             harness.launcher.launch(other)
-            try await Self.expireOnceItListens(harness, id)
+            try await harness.expireOnceItListens(id)
             try await harness.wait(for: "end of the other") { harness.sight(id).end != nil }
             #expect(harness.sight(id).end?.outcome == .killed)
             #expect(harness.sight(order.id).end == nil)

@@ -224,7 +224,7 @@ import Testing
         let task = try #require(harness.pid(order.id))
         let launcher = try Self.parent(of: task)
         Foundation.kill(launcher, SIGSTOP)
-        harness.launcher.expire(order.id, reason: .simulated)
+        try await harness.expireOnceItListens(order.id)
         try await harness.wait(for: "the death of the task") { !Self.isAlive(task) }
         #expect(harness.sight(order.id).end == nil)
         Foundation.kill(launcher, SIGCONT)

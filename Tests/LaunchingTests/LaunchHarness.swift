@@ -152,6 +152,15 @@ final class LaunchHarness: Sendable {
         }
     }
 
+    /// Waits until the handler has logged a line, which it does when it listens for its expiration, then
+    /// expires the launch. A launch whose handler does not listen yet would end at once.
+    func expireOnceItListens(_ id: LaunchID) async throws {
+        try await wait(for: "its word") {
+            sight(id).events.contains { if case .log = $0 { true } else { false } }
+        }
+        launcher.expire(id, reason: .simulated)
+    }
+
     private func note(_ event: LaunchEvent) {
         switch event {
         case .launcherDied:

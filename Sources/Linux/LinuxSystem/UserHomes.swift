@@ -29,6 +29,7 @@ public enum UserHomes {
     /// - Parameters:
     ///   - text: The contents of a file in the format of passwd(5).
     ///   - limit: The greatest number of directories.
+    /// - Returns: Each directory once.
     public static func ofPeople(inPasswd text: String, limit: Int) -> [String] {
         var homes: [String] = []
         for line in text.split(separator: "\n") where homes.count < limit {
