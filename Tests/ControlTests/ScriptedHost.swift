@@ -286,6 +286,8 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
     /// The tasks whose short forms the host knows.
     func handlers() async throws(SubmissionError) -> [PermittedHandler] { script.withLock { $0.handlers } }
 
+    func reload() async throws(SubmissionError) { try note("reload") }
+
     func plugins() async throws(SubmissionError) -> PluginListing {
         try note("plugins")
         guard let bundle = try? BundleIdentifier("org.example"),

@@ -38,6 +38,27 @@ import Testing
         #expect(host.process?.isRunning == true)
     }
 
+    @Test func `reload shows the problems of all files, and what is in force`() throws {
+        let host = try HostProcess()
+        try host.start()
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.chores
+            modes: [processing]
+            tasks:
+              - {identifier: com.example.chores.sweep, kind: processing, command: {run: [/bin/true]}}
+            """
+        try manifest.write(
+            to: host.manifests.appendingPathComponent("good.yaml"), atomically: true, encoding: .utf8)
+        let right = host.run("reload")
+        #expect(right.status == 0 && right.output.hasPrefix("In force: 1 bundle with 1 task,"), "\(right)")
+        try "apiVersion: bgtask/v9\n".write(
+            to: host.manifests.appendingPathComponent("bad.yaml"), atomically: true, encoding: .utf8)
+        let wrong = host.run("reload", "--json")
+        #expect(wrong.status == 1 && wrong.output.contains("bad.yaml"), "\(wrong)")
+        #expect(wrong.output.contains("com.example.chores"), "\(wrong)")
+    }
+
     @Test func `the log is one JSON object a line, with the keys of bgtask logs`() throws {
         let host = try HostProcess("--log-format", "json")
         try host.start()

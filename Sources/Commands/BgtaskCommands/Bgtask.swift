@@ -29,7 +29,7 @@ struct Bgtask: AsyncParsableCommand {
             LaunchesCommand.self,
             ShowCommand.self, ReportCommand.self,
             CancelCommand.self,
-            LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
+            LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, ReloadCommand.self, LogsCommand.self,
             ConditionsCommand.self, SettingsCommand.self, PauseCommand.self,
             DrainCommand.self, ResumeCommand.self, UsedCommand.self, OpenCommand.self,
             PushCommand.self, PushSecretCommand.self, PushEndpointsCommand.self, TransferCommand.self,

@@ -133,6 +133,12 @@ public protocol HostControl: Sendable {
     /// The contents of the directories of plugins and manifests, and the problems that the host found there.
     func plugins() async throws(SubmissionError) -> PluginListing
 
+    /// Reads the configuration, the manifests and the custom conditions again.
+    ///
+    /// The host does so by itself when the files change. When the method returns, what it has read is in
+    /// force.
+    func reload() async throws(SubmissionError)
+
     /// The handlers in force.
     func handlers() async throws(SubmissionError) -> [PermittedHandler]
 

@@ -14,21 +14,11 @@ struct HostRoutes {
         routes.get("version") { _, _ in
             try Response.json(VersionMessage(version: host.version))
         }
-        routes.get("plugins") { _, _ in
-            var listing = try await host.plugins()
-            let isolation = host.isolation
-            for handler in listing.handlers {
-                // The registry has reported a grant of the host's own files.
-                let refusal = handler.manifest.sandbox.refusal(
-                    by: isolation, isRequired: host.requiresFullIsolation)
-                guard let refusal else { continue }
-                listing.problems.append(
-                    ManifestProblem(
-                        severity: .warning, file: handler.manifestPath,
-                        finding: "the host refuses its launches: \(refusal.finding)",
-                        remedy: refusal.remedy))
-            }
-            return try Response.json(PluginListingMessage(listing))
+        routes.get("plugins") { _, _ in try await Response.json(listing()) }
+        routes.post("reload") { request, context in
+            try await request.requireNoBody(context: context, limits: limits)
+            try await host.reload()
+            return try await Response.json(listing())
         }
         routes.get("report") { _, _ in
             try await Response.json(ReportMessage(host.report()))
@@ -69,6 +59,24 @@ struct HostRoutes {
             try await request.requireNoBody(context: context, limits: limits)
             return try await Response.json(host.clearConditions().map(ConditionMessage.init))
         }
+    }
+
+    /// The plugins, with a warning for each that this machine can't isolate as its manifest asks.
+    private func listing() async throws -> PluginListingMessage {
+        var listing = try await host.plugins()
+        let isolation = host.isolation
+        for handler in listing.handlers {
+            // The registry has reported a grant of the host's own files.
+            let refusal = handler.manifest.sandbox.refusal(
+                by: isolation, isRequired: host.requiresFullIsolation)
+            guard let refusal else { continue }
+            listing.problems.append(
+                ManifestProblem(
+                    severity: .warning, file: handler.manifestPath,
+                    finding: "the host refuses its launches: \(refusal.finding)",
+                    remedy: refusal.remedy))
+        }
+        return PluginListingMessage(listing)
     }
 
     /// The grade of each bundle, sorted by bundle.

@@ -275,6 +275,14 @@ public struct ControlClient: Sendable {
         try await get("/plugins")
     }
 
+    /// Makes the host read its configuration, its manifests and its custom conditions again.
+    ///
+    /// - Returns: The contents of the plugins directory and the manifests directory, as the host has read
+    ///   them.
+    public func reload() async throws(ControlClientError) -> PluginListingMessage {
+        try await decode(transport.exchange(.POST, path("/reload"), body: nil))
+    }
+
     /// The tasks and bundles that a word can mean, such as `hash` for `com.example.treehash.hash`.
     ///
     /// - Parameter word: An identifier or a short form of one; both have the same grammar.
