@@ -31,7 +31,8 @@ import Testing
     @Test func `a command that stops following says that the transfer goes on`() async throws {
         try await serving { _, socket in
             let folder = try TemporaryFolder()
-            let waiting = ["--wait", "--timeout", "1s", "--socket", socket]
+            // The same time limits the first answer, which takes a second beside many other tests.
+            let waiting = ["--wait", "--timeout", "4s", "--socket", socket]
             let one = await bgtask(["transfer", Self.address, "--to", folder.path + "/b"] + waiting)
             #expect(one.status == 3, "\(one)")
             #expect(one.errors.contains("goes on without this command. To see how far it is: bgtask show T"))
