@@ -140,6 +140,8 @@ deb:
 	rm -rf .build/deb && mkdir -p .build/deb
 	$(MAKE) --no-print-directory install DESTDIR='$(CURDIR)/.build/deb/tree' PREFIX=/usr
 	Packaging/deb .build/deb/tree "$$(.build/deb/tree/usr/bin/bgtask --version)" .build/deb
+	@if command -v lintian >/dev/null; then lintian --allow-root --fail-on error .build/deb/*.deb; \
+	else echo "The packages were not checked: lintian is not installed"; fi
 
 clean:
 	rm -rf .build Benchmarks/.build Benchmarks/whole-host/App/.build demo
