@@ -36,6 +36,7 @@ public enum StartupFiles {
     ///
     /// - Parameter home: The value of the variable `HOME`, which the user's own entry in the list of users
     ///   does not replace: both directories are protected.
+    /// - Returns: Absolute paths; those of homes come first.
     public static func standard(home: String? = ProcessFacts.environment("HOME")) -> [String] {
         var homes = [home, UserHomes.directory(ofUser: ProcessFacts.user)]
             .compactMap(\.self)
