@@ -51,7 +51,7 @@ extension VirtualWorld {
             try checkPredecessors(of: id)
             try checkBackOff(id, terms)
             asked[id] = (terms.at, clockChanges)
-        case .end(let ended, _, _, let putBack):
+        case .end(let ended, _, _, let putBack, _):
             try check(ended, putBack)
             try checkAttempts(ended, putBack)
             // A back-off counts from the end of the launch, and the clock may have been set since.

@@ -32,12 +32,13 @@ extension HostCore {
 
     private mutating func storeEnd(of launch: OpenLaunch, _ ended: EndedLaunch, putBack: PutBack?) {
         let (record, submission) = (launch.record, launch.request.submission)
+        let failure = failure(of: launch, ended, putBack: putBack)
         let hasNewTitle = record.title != submission.title || record.subtitle != submission.subtitle
         store(
             .end(
                 ended, progress: record.progress,
                 title: hasNewTitle ? LaunchTitle(title: record.title, subtitle: record.subtitle) : nil,
-                putBack: putBack),
+                putBack: putBack, onFailure: failure),
             .end(ended))
     }
 
@@ -144,6 +145,10 @@ extension HostCore {
         case .success(.ended(let putBack)):
             if let call = launch.reporter { answer(call, .done) }
             finish(launch, ended, putBack: putBack)
+        case .success(.endedInFailure(let submitted)):
+            if let call = launch.reporter { answer(call, .done) }
+            finish(launch, ended, putBack: nil)
+            self.submitted(for: launch.record, submitted)
         case .success: return
         case .failure(let refusal):
             // The record of the end stays in memory until the store can take it. The slot of the launch is
@@ -233,32 +238,19 @@ extension HostCore {
         log(
             .notice, "its end is stored now", launch: unsaved.record.id,
             identifier: unsaved.record.identifier)
-        guard case .ended(let putBack) = stored else { return }
-        guard let putBack else {
+        guard case .ended(let putBack?) = stored else {
             requests.setClient(nil, of: unsaved.record.request)
             release(after: unsaved.record.request, unsaved.record.identifier)
-            return settleFollowers(
+            settleFollowers(
                 of: unsaved.record.request, succeeded: unsaved.ended.end.outcome == .succeeded)
+            if case .endedInFailure(let submitted) = stored { self.submitted(for: unsaved.record, submitted) }
+            return
         }
         requests.insert(putBack)
         // The user may have cancelled the launch during the new attempt.
         if unsaved.launch.isCancelled { return cancel(putBack.id, .cancelledByUser) }
         if !putBack.isQueued { feed(.submitted(putBack)) }
         cancelWithoutClient(putBack)
-    }
-}
-
-extension LaunchRecord {
-    /// Returns the record with the values of the launch's end.
-    func ended(_ ended: EndedLaunch) -> LaunchRecord {
-        var record = self
-        record.state = .ended
-        record.endedAt = ended.at.wall
-        record.end = ended.end
-        record.cpuTime = ended.cpuTime
-        record.cpuIsLowerBound = ended.cpuIsLowerBound
-        record.peakMemory = ended.peakMemory
-        return record
     }
 }
 

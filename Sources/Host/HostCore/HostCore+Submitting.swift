@@ -142,6 +142,7 @@ extension HostCore {
         _ submission: TaskSubmission, _ submitter: Submitter, client: ClientID?
     ) {
         do {
+            try checkKey(submission)
             try checkQueue(submission)
             try checkPredecessors(submission)
             let admission = try scheduler.admit(submission, at: now)
@@ -277,7 +278,7 @@ extension HostCore {
     /// Adds an accepted request, and notifies the scheduler and the followers of events.
     ///
     /// If the request was foreseen, the scheduler has it already.
-    private mutating func take(_ acceptance: Acceptance, wasForeseen: Bool) {
+    mutating func take(_ acceptance: Acceptance, wasForeseen: Bool) {
         let request = acceptance.request
         var replaces = ""
         if let replaced = acceptance.replaced, replaced.id != request.id {
@@ -300,7 +301,8 @@ extension HostCore {
         }
         emit(.publish(.requestAccepted(request)))
         let order =
-            (request.after.map { "\($0)" } ?? request.openPredecessorWords).map { ", after \($0)" } ?? ""
+            (request.after.map { "\($0)" } ?? request.openPredecessorWords).map { ", after \($0)" }
+            ?? request.failedLaunch.map { ", because \($0) failed" } ?? ""
         log(.info, "accepted \(request.id)\(replaces)\(order)", identifier: request.identifier)
         if wasForeseen { return vetoes.enter(request.id) }
         requests.insert(request)

@@ -144,6 +144,12 @@ public struct HostBeginning: Sendable {
             backOff: {
                 now + scheduler.backOff(afterLosses: max(1, $1.withoutProgress), of: $0.request)
             }, attemptLimit: scheduler.attemptsWithoutProgress,
+            onFailure: { launch, request in
+                let moment = Moment(boot: .zero, monotonic: .zero, wall: now)
+                return handlers[launch.bundle].flatMap {
+                    FailureRecord.submission(of: launch, request, $0.manifest, scheduler, at: moment)
+                }
+            },
             scheduled: registered.handlers.flatMap(\.manifest.tasks).filter { $0.schedule != nil }
                 .map(\.pattern.base))
     }

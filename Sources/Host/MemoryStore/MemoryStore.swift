@@ -71,8 +71,8 @@ public struct MemoryStore: Equatable, Sendable {
             if !bytes.isEmpty, checkpoints[launch.request] != bytes { launches[id]?.hasNewCheckpoint = true }
             checkpoints[launch.request] = bytes
             return .success(.saved(true))
-        case .end(let ended, let progress, let title, let putBack):
-            return .success(.ended(putBack: end(ended, progress, title, putBack)))
+        case .end(let ended, let progress, let title, let putBack, let failure):
+            return .success(end(ended, progress, title, putBack, failure))
         case .remember(let fact):
             remember(fact)
             return .success(.done)
@@ -137,7 +137,10 @@ public struct MemoryStore: Equatable, Sendable {
         for id in open.sorted() {
             guard let launch = launches[id], let request = requests[launch.request]?.request else { continue }
             let (ended, putBack) = terms.settle(launch, request.attempts)
-            if let request = end(ended, nil, nil, putBack) { recovery.putBack.append(request) }
+            let failure = terms.failure(of: launch, request, ended, putBack)
+            if case .ended(let request?) = end(ended, nil, nil, putBack, failure) {
+                recovery.putBack.append(request)
+            }
             if let lost = launches[id] { recovery.lost.append(lost) }
         }
         recovery.pending = pendingRequests
@@ -412,9 +415,12 @@ public struct MemoryStore: Equatable, Sendable {
     }
 
     private mutating func end(
-        _ ended: EndedLaunch, _ progress: TaskProgress?, _ title: LaunchTitle?, _ putBack: PutBack?
-    ) -> TaskRequest? {
-        guard open.remove(ended.id) != nil, var launch = launches[ended.id] else { return nil }
+        _ ended: EndedLaunch, _ progress: TaskProgress?, _ title: LaunchTitle?, _ putBack: PutBack?,
+        _ failure: FailureSubmission?
+    ) -> StoreAnswer {
+        guard open.remove(ended.id) != nil, var launch = launches[ended.id] else {
+            return .ended(putBack: nil)
+        }
         launch.state = .ended
         launch.end = ended.end
         // The SQLite store has no columns for these two values, which are only needed to decide whether the
@@ -433,18 +439,20 @@ public struct MemoryStore: Equatable, Sendable {
         }
         launches[ended.id] = launch
         if ended.end.outcome == .succeeded { successes[launch.identifier] = ended.at.wall.rounded }
-        return settle(launch, ended.end, at: ended.at.wall, putBack)
+        return settle(launch, ended.end, at: ended.at.wall, putBack, failure)
     }
 
-    /// Makes the request of an ended launch pending again, or ends it.
+    /// Makes the request of an ended launch pending again, or ends it and submits what its failure demands.
     private mutating func settle(
-        _ launch: LaunchRecord, _ end: LaunchEnd, at time: WallTime, _ putBack: PutBack?
-    ) -> TaskRequest? {
+        _ launch: LaunchRecord, _ end: LaunchEnd, at time: WallTime, _ putBack: PutBack?,
+        _ failure: FailureSubmission?
+    ) -> StoreAnswer {
         guard let putBack, var record = requests[launch.request],
             pending[launch.identifier] == nil || record.request.isQueued
         else {
             self.end(launch.request, end.outcome, end.reason, at: time)
-            return nil
+            guard let failure else { return .ended(putBack: nil) }
+            return .endedInFailure(accept(failure.submission, failure.terms))
         }
         record.state = .pending
         record.request.putBack(putBack, at: time)
@@ -454,7 +462,7 @@ public struct MemoryStore: Equatable, Sendable {
         } else {
             pending[launch.identifier] = launch.request
         }
-        return record.request
+        return .ended(putBack: record.request)
     }
 
     // MARK: Facts and notes

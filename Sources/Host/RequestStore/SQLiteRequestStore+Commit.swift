@@ -37,8 +37,8 @@ extension SQLiteRequestStore {
             try markExpiring(id, reason, explanation, in: db)
             return .done
         case .checkpoint(let id, let bytes): return .saved(try saveCheckpoint(id, bytes, in: db))
-        case .end(let ended, let progress, let title, let putBack):
-            return .ended(putBack: try end(ended, progress, title, putBack, in: db))
+        case .end(let ended, let progress, let title, let putBack, let failure):
+            return try end(ended, progress, title, putBack, failure, in: db)
         case .remember(let fact):
             try FactRow.write(fact, in: db)
             return .done

@@ -73,13 +73,13 @@ extension SQLiteRequestStore {
         return db.changesCount > 0
     }
 
-    /// Ends a launch and its request; returns the request if it became pending again.
+    /// Ends a launch and its request, or puts that back; see ``StoreWrite/end``.
     static func end(
         _ ended: EndedLaunch, _ progress: TaskProgress?, _ title: LaunchTitle?, _ putBack: PutBack?,
-        in db: Database
-    ) throws -> TaskRequest? {
+        _ failure: FailureSubmission?, in db: Database
+    ) throws -> StoreAnswer {
         guard let launch = try LaunchRow.find(id: ended.id, in: db), launch.state != .ended else {
-            return nil
+            return .ended(putBack: nil)
         }
         if let progress { try LaunchRow.set(progress, of: ended.id, in: db) }
         if let title { try LaunchRow.set(title, of: ended.id, launch.request, in: db) }
@@ -87,7 +87,7 @@ extension SQLiteRequestStore {
         if ended.end.outcome == .succeeded {
             try keepSuccess(of: launch.identifier, at: ended.at.wall, in: db)
         }
-        return try settle(launch, ended, putBack, in: db)
+        return try settle(launch, ended, putBack, failure, in: db)
     }
 
     private static func keepSuccess(
@@ -97,13 +97,19 @@ extension SQLiteRequestStore {
             .execute(arguments: [identifier.rawValue, time.milliseconds])
     }
 
-    /// Makes the request of an ended launch pending again, or ends it.
+    /// Makes the request of an ended launch pending again, or ends it and submits what its failure demands.
     private static func settle(
-        _ launch: LaunchRecord, _ ended: EndedLaunch, _ putBack: PutBack?, in db: Database
-    ) throws -> TaskRequest? {
+        _ launch: LaunchRecord, _ ended: EndedLaunch, _ putBack: PutBack?, _ failure: FailureSubmission?,
+        in db: Database
+    ) throws -> StoreAnswer {
         guard let putBack, try canPutBack(launch, in: db) else {
             try end(launch.request, ended.end.outcome, ended.end.reason, at: ended.at.wall, in: db)
-            return nil
+            guard let failure else { return .ended(putBack: nil) }
+            do {
+                return .endedInFailure(.success(try accept(failure.submission, failure.terms, in: db)))
+            } catch let refusal as SubmissionError {
+                return .endedInFailure(.failure(refusal))
+            }
         }
         try db.cachedStatement(
             sql: """
@@ -117,7 +123,7 @@ extension SQLiteRequestStore {
             putBack.attempts.withoutProgress, putBack.attempts.furthest?.completed,
             putBack.attempts.furthest?.total, launch.request.rawValue,
         ])
-        return try RequestRow.one(id: launch.request, in: db).request
+        return .ended(putBack: try RequestRow.one(id: launch.request, in: db).request)
     }
 
     /// Whether the request of an ended launch can become pending: it is of a queue, or no other request of
@@ -136,7 +142,8 @@ extension SQLiteRequestStore {
                 let (ended, putBack) = terms.settle(launch, request.attempts)
                 try LaunchRow.end(ended, in: db)
                 if let lost = try LaunchRow.find(id: launch.id, in: db) { recovery.lost.append(lost) }
-                if let request = try Self.settle(launch, ended, putBack, in: db) {
+                let failure = terms.failure(of: launch, request, ended, putBack)
+                if case .ended(let request?) = try Self.settle(launch, ended, putBack, failure, in: db) {
                     recovery.putBack.append(request)
                 }
             }

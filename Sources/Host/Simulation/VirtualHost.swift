@@ -236,8 +236,8 @@ public struct VirtualHost {
         writes = []
         for (ticket, write) in batch {
             let result = store.apply(write)
-            if case .end(let ended, _, _, _) = write, case .success(.ended(putBack: nil)) = result,
-                let request = store.launch(ended.id)?.request
+            if case .end(let ended, _, _, _, _) = write, let request = store.launch(ended.id)?.request,
+                store.request(request)?.state == .done
             {
                 launcher.forget(request)
             }

@@ -243,3 +243,17 @@ public struct LaunchRecord: Equatable, Sendable {
         self.isSimulated = isSimulated
     }
 }
+
+extension LaunchRecord {
+    /// Returns the record with the values of the launch's end.
+    public func ended(_ ended: EndedLaunch) -> LaunchRecord {
+        var record = self
+        record.state = .ended
+        record.endedAt = ended.at.wall
+        record.end = ended.end
+        record.cpuTime = ended.cpuTime
+        record.cpuIsLowerBound = ended.cpuIsLowerBound
+        record.peakMemory = ended.peakMemory
+        return record
+    }
+}

@@ -116,6 +116,9 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var constraints: TaskConstraints?
     /// The queue of the task's requests (`queue:`); `nil` means that a submission replaces the pending one.
     public var queue: QueueDeclaration?
+    /// The task of the same bundle that the host submits when a request of this one has failed
+    /// (`onFailure:`); `nil` if there is none.
+    public var onFailure: TaskIdentifier?
 
     /// Makes a declaration with the default limits of its kind and without constraints.
     public init(pattern: IdentifierPattern, kind: TaskKind) {

@@ -12,6 +12,8 @@ public struct RecoveryTerms: Sendable {
     public var backOff: @Sendable (LaunchRecord, AttemptHistory) -> WallTime?
     /// The number of attempts in a row without progress after which a request is not tried again.
     public var attemptLimit: Int
+    /// The submission that the end of a launch makes, because its request has failed; `nil` if it makes none.
+    public var onFailure: @Sendable (LaunchRecord, TaskRequest) -> FailureSubmission?
     /// The identifiers that have a schedule; the host needs the time of the newest launch of each.
     public var scheduled: [TaskIdentifier]
 
@@ -21,12 +23,14 @@ public struct RecoveryTerms: Sendable {
         isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool = { _, _ in false },
         backOff: @escaping @Sendable (LaunchRecord, AttemptHistory) -> WallTime? = { _, _ in nil },
         attemptLimit: Int = .max,
+        onFailure: @escaping @Sendable (LaunchRecord, TaskRequest) -> FailureSubmission? = { _, _ in nil },
         scheduled: [TaskIdentifier] = []
     ) {
         self.at = at
         self.isAtMostOnce = isAtMostOnce
         self.backOff = backOff
         self.attemptLimit = attemptLimit
+        self.onFailure = onFailure
         self.scheduled = scheduled
     }
 
@@ -52,6 +56,13 @@ public struct RecoveryTerms: Sendable {
             return (ended(launch, end), nil)
         }
         return (ended(launch, end), PutBack(notBefore: backOff(launch, attempts), attempts: attempts))
+    }
+
+    /// The submission for a launch that ends as ``settle(_:_:)`` says; `nil` if there is none.
+    public func failure(
+        of launch: LaunchRecord, _ request: TaskRequest, _ ended: EndedLaunch, _ putBack: PutBack?
+    ) -> FailureSubmission? {
+        putBack == nil ? onFailure(launch.ended(ended), request) : nil
     }
 
     private func ended(_ launch: LaunchRecord, _ end: LaunchEnd) -> EndedLaunch {

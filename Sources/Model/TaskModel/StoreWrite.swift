@@ -54,8 +54,14 @@ public enum StoreWrite: Equatable, Sendable {
     /// A request is not put back while another one of its identifier is pending, unless it is of a queue. A
     /// `nil` progress or title keeps the stored one. A `nil` put-back ends the request; see ``PutBackRule``.
     ///
-    /// Answer: ``StoreAnswer/ended(putBack:)``.
-    case end(EndedLaunch, progress: TaskProgress?, title: LaunchTitle?, putBack: PutBack?)
+    /// If the request ends, the same transaction accepts the submission of its `onFailure:`, if there is one.
+    /// A refusal of that submission does not refuse the end.
+    ///
+    /// Answer: ``StoreAnswer/ended(putBack:)`` or, if the submission was made,
+    /// ``StoreAnswer/endedInFailure(_:)``.
+    indirect case end(
+        EndedLaunch, progress: TaskProgress?, title: LaunchTitle?, putBack: PutBack?,
+        onFailure: FailureSubmission? = nil)
     /// Stores a fact, which replaces the stored fact of the same kind and bundle.
     ///
     /// Answer: ``StoreAnswer/done``.
@@ -91,6 +97,8 @@ public enum StoreAnswer: Equatable, Sendable {
     ///
     /// It is also `nil` if the launch had already ended, because only the first end counts.
     case ended(putBack: TaskRequest?)
+    /// The request has ended, and its `onFailure:` was submitted: the new request, or why it was refused.
+    case endedInFailure(Result<Acceptance, SubmissionError>)
     /// The change is durable.
     case done
 }

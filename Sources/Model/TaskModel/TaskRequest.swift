@@ -37,6 +37,8 @@ public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
     case installation
     /// The end of all transfers of a background session of the bundle.
     case session
+    /// The failure of a request whose task has an `onFailure:`.
+    case failure
 }
 
 /// How urgent a silent push is; the numbers are those of Apple's `apns-priority`.

@@ -132,6 +132,8 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var afterSuccessOf: [RequestID]?
     /// Those of ``afterSuccessOf`` that have not succeeded; left out if there are none.
     public var notSucceeded: [RequestID]?
+    /// The launch whose failure made the request (`onFailure`); left out if none did.
+    public var failedLaunch: LaunchID?
 
     /// Copies a request, without its payload and its idempotency key.
     public init(_ request: TaskRequest) {
@@ -162,6 +164,7 @@ public struct RequestMessage: Codable, Equatable, Sendable {
         let predecessors = request.submission.predecessors
         afterSuccessOf = predecessors.isEmpty ? nil : predecessors
         notSucceeded = request.openPredecessors.isEmpty ? nil : request.openPredecessors
+        failedLaunch = request.failedLaunch
     }
 }
 

@@ -90,6 +90,12 @@ struct ExplainCommand: HostCommand {
         case (nil, false): lead += ": no request is pending; one submitted now would wait"
         }
         try console.line(console.style.bold(lead))
+        if let id = answer.pending, let request = try? await client.request(id).request,
+            request.failedLaunch != nil
+        {
+            let failed = await client.failedTask(of: request)
+            try console.line("Submitted by " + Wording.origin(of: request, failed: failed) + ".")
+        }
         if let headline = answer.headline, !headline.isEmpty {
             try console.line(Printable.text(CommandText.adding(socket: common.socket, to: headline)))
         }
@@ -118,6 +124,10 @@ struct ExplainCommand: HostCommand {
         try console.line(
             console.style.bold(
                 "\(id) \(launch.identifier) started at \(console.times.date(launch.startedAt))\(simulated)"))
+        if let request = try? await client.request(launch.request).request, request.failedLaunch != nil {
+            let failed = await client.failedTask(of: request)
+            try console.line("  It was submitted by " + Wording.origin(of: request, failed: failed))
+        }
         if let waited = launch.waited, !waited.isEmpty {
             try console.line("  It had waited \(Wording.waited(waited))")
         }

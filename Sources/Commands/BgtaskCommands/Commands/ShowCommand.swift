@@ -50,7 +50,7 @@ struct ShowCommand: HostCommand {
     private func show(_ id: RequestID, _ client: ControlClient, _ console: Console) async throws {
         let detail = try await client.request(id)
         if console.json { return try console.print(json: detail) }
-        try console.print(detail)
+        try console.print(detail, failed: await client.failedTask(of: detail.request))
     }
 
     private func show(_ id: LaunchID, _ client: ControlClient, _ console: Console) async throws {
@@ -93,8 +93,10 @@ struct ShowCommand: HostCommand {
             ("library", launch.libraryHash),
         ]
         // The request of an old launch may be forgotten.
-        let origin = try? await client.request(launch.request).request.origin
-        rows.insert(("submitted by", origin.map(Wording.origin)), at: 1)
+        if let request = try? await client.request(launch.request).request {
+            let failed = await client.failedTask(of: request)
+            rows.insert(("submitted by", Wording.origin(of: request, failed: failed)), at: 1)
+        }
         try console.print(rows: rows, outcome: launch.outcome)
         if let report = launch.report {
             try console.line()
@@ -114,6 +116,15 @@ struct ShowCommand: HostCommand {
     }
 }
 
+extension ControlClient {
+    /// The task of the launch whose failure made a request; `nil` if none did, or if the host does not know
+    /// it any more.
+    func failedTask(of request: RequestMessage) async -> TaskIdentifier? {
+        guard let id = request.failedLaunch else { return nil }
+        return try? await launch(id).launch.identifier
+    }
+}
+
 extension Console {
     /// Writes names and values in two columns, without those that have no value.
     func print(rows: [(String, String?)], outcome: Outcome?) throws {
@@ -130,7 +141,10 @@ extension Console {
     }
 
     /// Writes a request, how it ended, and its launches.
-    func print(_ detail: RequestDetailMessage) throws {
+    ///
+    /// `failed` is the task of the launch whose failure made the request; `nil` if none did, or if the host
+    /// does not know it any more.
+    func print(_ detail: RequestDetailMessage, failed: TaskIdentifier? = nil) throws {
         let request = detail.request
         try print(
             rows: [
@@ -145,7 +159,7 @@ extension Console {
                 ),
                 ("outcome", detail.outcome?.rawValue), ("reason", detail.reason?.rawValue),
                 ("replaced by", detail.replacedBy.map { "\($0)" }),
-                ("submitted by", Wording.origin(request.origin)),
+                ("submitted by", Wording.origin(of: request, failed: failed)),
                 (
                     "submitted",
                     "\(times.date(request.submittedAt)) (\(Wording.relative(request.submittedAt, to: now)))"

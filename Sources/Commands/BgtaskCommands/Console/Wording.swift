@@ -47,7 +47,14 @@ enum Wording {
         case .simulated: "bgtask launch"
         case .installation: "the host, because the app was installed or changed"
         case .session: "the host, because all transfers of a background session have ended"
+        case .failure: "the host, because a request failed whose task has an onFailure"
         }
+    }
+
+    /// Who submitted a request; for one that a failure made, with the launch and its task.
+    static func origin(of request: RequestMessage, failed: TaskIdentifier?) -> String {
+        guard let launch = request.failedLaunch else { return origin(request.origin) }
+        return "the host, because \(launch)" + (failed.map { " of \($0)" } ?? "") + " failed (onFailure)"
     }
 
     /// `3.0 s ago`, `in 20 s`, `now`; of the past `3.0 s before the start`, `20 s after the start`.

@@ -57,6 +57,7 @@ struct ManifestReader {
             isClient: fields["client"]?.bool("client", problems) ?? false, problems: problems)
         let tasks = nodes.compactMap(reader.task)
         checkIdentifiers(tasks)
+        FailureReader(tasks: tasks, problems: problems).check()
         var payloadKeys: [String: PayloadType] = [:]
         for task in tasks { payloadKeys.merge(task.declaration.payload) { left, _ in left } }
         let sandbox = SandboxReader(

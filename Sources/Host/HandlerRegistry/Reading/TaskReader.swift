@@ -12,6 +12,8 @@ struct ReadTask {
     var constraintPlaces = ConstraintPlaces()
     /// The position of `schedule:`; `nil` if there is none.
     var schedulePlace: Place?
+    /// The position of `onFailure:`; `nil` if there is none.
+    var onFailurePlace: Place?
     /// The position of the requirement of a network; `nil` if there is none.
     var networkPlace: Place?
 }
@@ -41,7 +43,7 @@ struct TaskReader {
         [
             "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "network",
             "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity",
-            "prefetch", "call", "command", "queue",
+            "prefetch", "call", "command", "queue", "onFailure",
         ] + ConstraintsReader.keys
 
     /// Reads one task; returns `nil` if it can't be used at all, after a problem has been reported.
@@ -116,13 +118,14 @@ struct TaskReader {
                 identifierNode.place, "a wildcard can't have a queue",
                 "Name one identifier; each submission to a queue is a request of its own anyway")
         }
+        if let node = fields["onFailure"] { declaration.onFailure = identifier(node) }
         declaration.call = call?.program
         declaration.command = command?.program
         return ReadTask(
             declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
             commandPlaces: command?.places,
             conditionPlaces: conditions.map(\.place), constraintPlaces: constraintPlaces,
-            schedulePlace: fields["schedule"]?.place,
+            schedulePlace: fields["schedule"]?.place, onFailurePlace: fields["onFailure"]?.place,
             networkPlace: declaration.requiresNetworkConnectivity
                 ? (fields["network"] ?? fields["requiresNetworkConnectivity"])?.place : nil)
     }
@@ -211,6 +214,18 @@ struct TaskReader {
         }
         return node.word("kind", among: TaskKind.declarable.map(\.rawValue), problems)
             .flatMap(TaskKind.init(rawValue:))
+    }
+
+    private func identifier(_ node: YAMLNode) -> TaskIdentifier? {
+        guard let text = node.text("onFailure", problems) else { return nil }
+        do {
+            return try TaskIdentifier(text)
+        } catch {
+            problems.error(
+                node.place, "onFailure '\(text.shortened)': \(error.finding)",
+                "Name another task of this manifest by its identifier")
+            return nil
+        }
     }
 
     private func pattern(_ node: YAMLNode) -> IdentifierPattern? {

@@ -11,7 +11,8 @@ import TaskModel
 /// those have a back-off, to continued tasks, or to app launches. `bgtask launch` ignores them too. A request
 /// of a queue that a client submitted neither counts nor waits: each is work of its own that a client asked
 /// for, and the slots limit it. A handler that submits to a queue could submit itself again and again, so the
-/// limits apply to its requests.
+/// limits apply to its requests. A request that a failure made does not wait either, because each comes from
+/// a launch that was limited itself, and starts no further one.
 struct RateLimit: Policy {
     let name = "RateLimit"
 
@@ -20,7 +21,8 @@ struct RateLimit: Policy {
 
     /// Whether the rate limits apply to the launches of a request, and count them.
     static func binds(_ request: TaskRequest) -> Bool {
-        binds(request.kind) && !(request.isQueued && request.submission.origin == .client)
+        binds(request.kind)
+            && !(request.isQueued && [.client, .failure].contains(request.submission.origin))
     }
 
     /// The state of one of the limits for one request.
