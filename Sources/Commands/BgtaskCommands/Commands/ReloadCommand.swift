@@ -23,18 +23,19 @@ struct ReloadCommand: HostCommand {
     func run(asking client: ControlClient, console: Console) async throws {
         let listing = try await client.reload()
         let configuration = try await client.configuration()
+        let files = configuration.files.filter { $0.state == .inForce || $0.state == .lastRightVersion }
         let problems = configuration.problems + listing.problems
         if console.json {
             try console.print(
                 json: ReloadedMessage(
-                    files: configuration.files.map(\.path), bundles: listing.plugins.map(\.bundle),
+                    files: files.map(\.path), bundles: listing.plugins.map(\.bundle),
                     problems: problems))
         } else {
             let tasks = listing.plugins.reduce(0) { $0 + $1.tasks.count }
             try console.line(
                 "In force: \(Wording.count(listing.plugins.count, "bundle")) with "
                     + "\(Wording.count(tasks, "task")), and "
-                    + "\(Wording.count(configuration.files.count, "configuration file"))")
+                    + "\(Wording.count(files.count, "configuration file"))")
             try console.print(problems: problems)
         }
         if problems.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
@@ -43,7 +44,7 @@ struct ReloadCommand: HostCommand {
 
 /// What `bgtask reload --json` writes.
 private struct ReloadedMessage: Encodable, Sendable {
-    /// The configuration files.
+    /// The configuration files in force.
     var files: [String]
     /// The bundles in force.
     var bundles: [BundleIdentifier]
