@@ -109,8 +109,8 @@ struct StandbyTests {
         let late = try harness.order("succeeds")
         harness.launcher.launch(late)
         harness.launcher.expire(late.id, reason: .simulated)
-        kill(template, SIGCONT)
         try await harness.wait(for: "its end") { harness.sight(late.id).end != nil }
+        kill(template, SIGCONT)
         #expect(harness.pid(late.id) == nil, "\(harness.sight(late.id))")
         #expect(harness.sight(late.id).end?.outcome == .expired)
         #expect(try await harness.run(harness.order("succeeds")).end?.outcome == .succeeded)

@@ -35,12 +35,12 @@ import Testing
 
     @Test func `an expiration handler is called once, with a reason and a deadline, and cleared`() throws {
         let app = try start()
-        let obeyed = try app.expire("obey")
+        let obeyed = try app.expire("obey", after: "listens")
         #expect(obeyed.outcome == "expired" && obeyed.reason == "simulated", "\(obeyed)")
         #expect(obeyed.says("expires: simulated, handler cleared: true"), "\(obeyed.lines)")
         #expect(obeyed.says("time left: true"))
 
-        let finished = try app.expire("finish")
+        let finished = try app.expire("finish", after: "listens")
         #expect(finished.outcome == "succeeded" && finished.reason == "simulated", "\(finished)")
 
         let deaf = try app.expire("deaf")
@@ -60,6 +60,7 @@ import Testing
         #expect(lease.says("expires: leaseEnded, handler cleared: true"), "\(lease.lines)")
         #expect(lease.outcome == "expired" && lease.reason == "leaseEnded", "\(lease)")
         let id = try app.begin("obey")
+        try app.host.wait("it listens") { app.lines(of: id).contains { $0.contains("listens") } }
         app.host.run("conditions", "set", "user=active")
         let obeyed = try app.end(id)
         #expect(obeyed.says("expires: userReturned"), "\(obeyed.lines)")

@@ -57,10 +57,12 @@ struct RulesPlugin: BackgroundPlugin {
                     print("time left: \((task.deadline?.timeIntervalSinceNow ?? 0) > 0)")
                     task.setTaskCompleted(success: false)
                 }
+                print("listens")
             }
         }
         register("finish") { task in
             task.expirationHandler = { task.setTaskCompleted(success: true) }
+            print("listens")
         }
         register("stubborn") { task in task.expirationHandler = { print("heard it, and go on") } }
         register("checkpoint") { task in
