@@ -183,7 +183,7 @@ import Testing
         let names = Set(calls.refused.map(\.name))
         let wanted: Set = [
             "openat", "unlink", "rename", "socket", "socketpair", "ptrace", "keyctl", "bpf", "mount",
-            "kill", "tgkill", "tkill", "rt_sigqueueinfo", "pidfd_open",
+            "kill", "tgkill", "tkill", "rt_sigqueueinfo", "pidfd_open", "fcntl",
             "io_uring_setup", "prlimit64", "clone", "execveat", "perf_event_open", "kcmp",
         ]
         #expect(wanted.subtracting(names).isEmpty, "missing: \(wanted.subtracting(names)), \(names)")

@@ -161,6 +161,8 @@ import Testing
             $0.network = .connect(ports: [1])
         },
         Hold(layer: .landlockScopes, label: "signals", attempt: "kill") { $0.subprocesses = true },
+        Hold(layer: .seccomp, label: "signals", attempt: "owner"),
+        Hold(layer: .seccomp, label: "signals", attempt: "owner-upper-half"),
         Hold(layer: .seccomp, label: "others", attempt: "prlimit"),
         Hold(layer: .seccomp, label: "kernel", attempt: "keyctl"),
         Hold(layer: .seccomp, label: "sockets", attempt: "socket-1-1"),

@@ -3,6 +3,7 @@
  * The file is long because it lists these calls, and because the rules belong to one filter. */
 #include "sandbox.h"
 
+#include <asm/sockios.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -107,6 +108,18 @@ static bool refuse_others(struct filter filter) {
            REFUSE_IF(filter, EPERM, SCMP_SYS(setpriority), when(1, SCMP_CMP_NE, 0, 0)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(ioprio_set), when(0, SCMP_CMP_NE, 1, 0)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(ioprio_set), when(1, SCMP_CMP_NE, 0, 0));
+}
+
+/* Calls that make the kernel send a signal to the owner of a descriptor. The owner may be any process of the
+ * same user, and the signal any signal, so they would go around the rules for kill. The kernel reads 32 bits of
+ * a command, so the rules must not compare more. */
+static bool refuse_owners(struct filter filter) {
+    enum { COMMAND = 0xFFFFFFFF };
+    return REFUSE_IF(filter, EPERM, SCMP_SYS(fcntl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, F_SETOWN)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(fcntl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, F_SETOWN_EX)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(fcntl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, F_SETSIG)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(ioctl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, FIOSETOWN)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(ioctl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, SIOCSPGRP));
 }
 
 /* MARK: Memory */
@@ -341,7 +354,8 @@ static bool watch(struct filter filter, const struct sandbox *sandbox) {
 /* The calls whose refusals are reported if the launcher gets reports. */
 static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) {
     if (!refuse_never_needed(filter) || !refuse_namespaces(filter) || !refuse_others(filter) ||
-        !refuse_uncounted_memory(filter, sandbox) || !refuse_sockets(filter, sandbox))
+        !refuse_owners(filter) || !refuse_uncounted_memory(filter, sandbox) ||
+        !refuse_sockets(filter, sandbox))
         return false;
     if (!sandbox->subprocesses &&
         !REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork)))

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -217,8 +218,13 @@ static void signals(void) {
     // A signal by the owner of a pipe; the victim must be alive afterwards.
     int pipes[2];
     if (pipe(pipes) == 0) {
-        fcntl(pipes[0], F_SETOWN, process);
-        fcntl(pipes[0], F_SETSIG, SIGUSR1);
+        note(fcntl(pipes[0], F_SETOWN, process) == 0, "owner");
+        struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = process};
+        note(fcntl(pipes[0], F_SETOWN_EX, &owner) == 0, "owner-ex");
+        note(fcntl(pipes[0], F_SETSIG, SIGUSR1) == 0, "owner-signal");
+        note(ioctl(pipes[0], FIOSETOWN, &process) == 0, "owner-ioctl");
+        // The kernel ignores the upper half of a command; the sandbox must do so, too.
+        note(syscall(SYS_fcntl, pipes[0], F_SETOWN | 1L << 32, process) == 0, "owner-upper-half");
         fcntl(pipes[0], F_SETFL, O_ASYNC);
         note(write(pipes[1], "", 1) != 1, "own-pipe-broken");
     }
