@@ -111,7 +111,8 @@ static bool refuse_others(struct filter filter) {
 }
 
 /* Calls that make the kernel send a signal to the owner of a descriptor. The owner may be any process of the
- * same user, and the signal any signal, so they would go around the rules for kill. The kernel reads 32 bits of
+ * same user, and the signal any signal, so they would go around the rules for kill. The kernel reads 32 bits
+ * of
  * a command, so the rules must not compare more. */
 static bool refuse_owners(struct filter filter) {
     enum { COMMAND = 0xFFFFFFFF };
