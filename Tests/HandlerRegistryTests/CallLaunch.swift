@@ -9,6 +9,8 @@ struct CallLaunch {
     var progress: [TaskProgress] = []
     var loadFailed: String?
     var done: DoneMessage?
+    /// What the task did when it crashed.
+    var crash: String?
     var status: Int32 = -1
     private var hasStack = false
 
@@ -82,6 +84,7 @@ struct CallLaunch {
                 TaskProgress(completed: update.completed, total: update.total, message: update.message))
         case .stack: hasStack = true
         case .loadFailed(let failure): loadFailed = failure.finding
+        case .crash(let message): crash = message.activity
         case .done(let message): done = done ?? message
         default: break
         }

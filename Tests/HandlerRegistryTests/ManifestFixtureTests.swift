@@ -12,6 +12,11 @@ import Testing
         return (files ?? []).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }.sorted()
     }
 
+    /// The manifests of the gallery, below `manifests`.
+    static let gallery =
+        ((try? FileManager.default.contentsOfDirectory(atPath: "\(repository)/manifests/gallery")) ?? [])
+        .filter { $0.hasSuffix(".yaml") }.map { "gallery/" + $0.dropLast(5) }.sorted()
+
     @Test(arguments: names("bad"))
     func `a bad manifest is refused with the place, the finding and what to do`(name: String) throws {
         let file = "\(Self.folder)/bad/\(name).yaml"
@@ -34,7 +39,9 @@ import Testing
         #expect(ManifestLinter.lint(files: ["\(Self.folder)/good/\(name).yaml"], pluginsDirectory: nil) == [])
     }
 
-    @Test(arguments: ["sqlite-vacuum", "zlib-compress", "cache-warmer", "treehasher", "feedrefresher"])
+    @Test(
+        arguments: ["sqlite-vacuum", "zlib-compress", "cache-warmer", "treehasher", "feedrefresher"]
+            + gallery)
     func `a shipped manifest has no problem`(name: String) {
         #expect(
             ManifestLinter.lint(files: ["\(repository)/manifests/\(name).yaml"], pluginsDirectory: nil) == [])

@@ -108,6 +108,11 @@ extension GoldenCase {
             "crash",
             CrashMessage(
                 signal: 11, thread: 4711, address: 16, addresses: [0x5500_0000_1234, 0x7F12_3456_789A])),
+        GoldenCase(
+            "crash-activity",
+            CrashMessage(
+                signal: 6, thread: 4711, address: nil, addresses: [0x5500_0000_1234],
+                activity: "step 2: free(NULL)")),
         GoldenCase("stack", StackMessage(thread: 4711, addresses: [0x5500_0000_1234, 0x7F12_3456_789A])),
         GoldenCase(
             "advice",

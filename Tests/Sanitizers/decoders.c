@@ -205,19 +205,23 @@ static void put_call(const char *function, int arguments) {
     put((uint64_t)arguments, 1);
 }
 
+static void put_member(call_type type) {
+    put(1, 2), put(24, 4), put(type, 1);
+}
+
 /* A program with every kind of step, value, argument and expectation (RunnerProtocol.md, "Call programs"). */
 static void make_program(void) {
     memcpy(program, "BGC1", 4);
     program_length = 4;
-    put(2, 2), put(3, 2), put(1, 2), put(5, 2), put(3, 1);
+    put(2, 2), put(3, 2), put(1, 2), put(11, 2), put(7, 1);
     put_text("libc.so.6"), put_text("libz.so.1");
     put_text("a"), put_text("b"), put_text("c");
     put(CALL_INT, 1), put(2, 1), put(CALL_POINTER, 1), put(CALL_LONG, 1), put(0, 1), put(2, 1), put(0, 1);
     put_integer(0), put_integer(1);
-    /* One call with all ten kinds of arguments, whose result must be one of a list of values. */
+    /* One call with all kinds of arguments, whose result must be one of a list of values. */
     put(1, 1), put(7, 1), put(0, 2), put(1, 1), put(2, 1), put_integer(0), put_integer(-1), put(1, 1),
         put(1, 2);
-    put_call("first", 10);
+    put_call("first", 14);
     put(1, 1), put(CALL_DOUBLE, 1), put(1, 1), put(0x3FF0000000000000, 8);
     put(2, 1), put_text("a text");
     put(3, 1);
@@ -228,14 +232,26 @@ static void make_program(void) {
     put(8, 1), put(0, 2), put_text("/a/file");
     put(9, 1), put(2, 2);
     put(10, 1), put(0, 2);
+    put(11, 1), put_member(CALL_STRING);
+    put(12, 1), put(2, 1), put_text("one"), put_text("two");
+    put(1, 1), put(CALL_INT, 1), put(4, 1), put(1, 2);
+    put(13, 1), put(2, 2), put(2, 1), put(CALL_INT, 1), put(CALL_DOUBLE, 1);
     /* Calls whose result must not be NULL, must be at least 0, or may be any value, and a step that saves a
      * file. The second call has a text as its argument. */
     put(1, 1), put(0, 1), put(2, 1), put(2, 1), put(0, 1), put_call("second", 1);
     put(6, 1), put(CALL_STRING, 1), put(1, 2), put(3, 1), put_text("from a text");
     put(1, 1), put(0, 1), put(3, 1), put_integer(0), put(0, 1), put_call("third", 0);
-    put(1, 1), put(1, 1), put(0, 1), put(0, 1), put_call("fourth", 0);
+    put(1, 1), put(1, 1), put(0, 1), put(0, 1);
+    put(0, 2), put_text("fourth"), put(CALL_RETURNS_STRUCT, 1), put(1, 1), put(CALL_INT, 1), put(0, 2);
     put(2, 1), put(0, 1), put(0, 1), put(0, 1), put(2, 2), put_integer(10), put_text("/a/saved/file");
-    put_call("message", 0);
+    /* A file that is mapped, one that is read, and a loop over a member that is set and one that is read. */
+    put(3, 1), put(0, 1), put(0, 1), put(0, 1), put(0, 2), put_text("/a/mapped/file");
+    put(4, 1), put(0, 1), put(0, 1), put(0, 1), put(1, 2), put_text("/a/read/file");
+    put(2, 1), put(0, 1), put(0, 1), put(0, 1), put(2, 2), put(2, 1), put_text("/a/saved/text");
+    put(7, 1), put(0, 1), put(2, 1), put(2, 1), put(0, 1), put(0, 2), put(1000, 4), put(2, 1);
+    put(6, 1), put(0, 1), put(0, 1), put(0, 1), put_member(CALL_INT), put_integer(7);
+    put(5, 1), put(4, 1), put(0, 2), put(3, 1), put_integer(1), put(0, 1), put_member(CALL_LONG);
+    put_call("message", 0), put(8, 4);
     put_call("on_expiration", 0);
 }
 

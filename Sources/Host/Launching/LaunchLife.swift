@@ -103,6 +103,8 @@ struct LaunchLife: Equatable, Sendable {
     private var verdict: LaunchEnd?
     /// The fault that the task reported before it ended itself.
     private var fault: LaunchFault?
+    /// What the task did when a fatal signal arrived, in words; `nil` if it did not say.
+    var activity: String?
     /// Whether the verdict is the task's own.
     private var hasCompleted = false
     /// Why its processes were killed when the task had completed; `nil` if they were not, or only because the
@@ -360,8 +362,9 @@ struct LaunchLife: Equatable, Sendable {
             if signal == ExitStatus.killSignal, let outOfMemory {
                 return LaunchEnd(outcome: .killed, reason: .memoryLimit, message: outOfMemory)
             }
+            let name = ExitStatus.name(ofSignal: signal)
             var end = LaunchEnd(
-                outcome: .crashed, reason: .signal, message: ExitStatus.name(ofSignal: signal))
+                outcome: .crashed, reason: .signal, message: activity.map { "\(name) in \($0)" } ?? name)
             end.phase = wasReady ? .run : .load
             return end
         }

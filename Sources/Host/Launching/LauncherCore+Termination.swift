@@ -27,6 +27,7 @@ extension LauncherCore {
     func crashed(_ message: CrashMessage, _ launch: RunningLaunch) {
         guard !launch.hasCrashed else { return }
         launch.hasCrashed = true
+        launch.life.activity = message.activity.map(OutputLines.harmless)
         look(at: launch, cause: .crash(message))
     }
 

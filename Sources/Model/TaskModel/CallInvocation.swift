@@ -1,6 +1,6 @@
 /// A C type that a `call:` can pass or receive.
 ///
-/// Structs passed by value are not supported: a function that needs them needs a plugin.
+/// Structs by value are lists of these types.
 public enum CallType: String, Sendable, CaseIterable, Hashable, Codable {
     // The names are those of C; the unsigned forms begin with `u`.
     case void, bool, char, uchar, short, ushort, int, uint, long, ulong, longlong, ulonglong
@@ -80,13 +80,23 @@ public enum CallArgument: Equatable, Sendable, Codable {
     case sizeOf(String)
     /// The address of the callback with this name.
     case callback(String)
+    /// The value with this name, converted to a type of numbers.
+    case converted(CallType, String)
+    /// The value of a member of a struct.
+    case field(CallField)
+    /// The address of a NULL-terminated array of the addresses of these texts.
+    case list([String])
+    /// The struct that the value with this name points to, by value; the types are those of its members.
+    case structure([CallType], String)
 
     /// The names that this argument reads; empty if it reads none.
     public var usedNames: [String] {
         switch self {
         case .use(let name), .sizeOf(let name), .reference(_, _, from: .name(let name)),
-            .buffer(.name(let name), _):
+            .buffer(.name(let name), _), .converted(_, let name),
+            .structure(_, let name):
             [name]
+        case .field(let field): [field.of]
         default: []
         }
     }
@@ -95,8 +105,24 @@ public enum CallArgument: Equatable, Sendable, Codable {
     public var boundName: String? {
         switch self {
         case .out(_, let name), .reference(_, let name, _), .buffer(_, let name), .file(_, let name): name
-        case .literal, .null, .use, .sizeOf, .callback: nil
+        case .literal, .null, .use, .sizeOf, .callback, .converted, .field, .list, .structure: nil
         }
+    }
+}
+
+/// A member of a struct that a name points to.
+public struct CallField: Equatable, Sendable, Codable {
+    /// The name of the pointer, buffer or file.
+    public var of: String
+    /// The number of bytes before the member.
+    public var offset: Int
+    /// The type of the member.
+    public var type: CallType
+
+    public init(of: String, offset: Int, type: CallType) {
+        self.of = of
+        self.offset = offset
+        self.type = type
     }
 }
 
@@ -108,6 +134,8 @@ public struct CallInvocation: Equatable, Sendable, Codable {
     public var function: String
     /// The type of the return value.
     public var returns: CallType
+    /// The types of the members of the struct that the function returns by value; `nil` if it returns none.
+    public var returnedStruct: [CallType]?
     /// The arguments, in order.
     public var arguments: [CallArgument]
     /// The position, from 1, of the first variadic argument; `nil` if the function is not variadic.

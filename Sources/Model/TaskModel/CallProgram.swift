@@ -14,6 +14,9 @@ public struct CallProgram: Equatable, Sendable, Codable {
     public var steps: [CallStep]
     /// The call that returns the library's own text about a failure; `nil` if there is none.
     public var message: CallInvocation?
+    /// Where the text is if ``message`` returns the address of a struct: the offset of its `char *`; `nil` if
+    /// it returns the text itself.
+    public var messageOffset: Int?
     /// The call made when the launch expires, on the control thread; `nil` if there is none.
     public var onExpiration: CallInvocation?
 
@@ -31,11 +34,11 @@ public struct CallProgram: Equatable, Sendable, Codable {
 
     /// Every call of the program: those of the steps, then ``message`` and ``onExpiration``.
     public var invocations: [CallInvocation] {
-        let ofSteps = steps.compactMap { step in
-            if case .invoke(let invocation) = step.action { invocation } else { nil }
-        }
-        return ofSteps + [message, onExpiration].compactMap(\.self)
+        steps.flatMap(\.invocations) + [message, onExpiration].compactMap(\.self)
     }
+
+    /// The number of steps, those of loops included.
+    public var stepCount: Int { steps.reduce(0) { $0 + $1.count } }
 
     /// Replaces the libraries of the program.
     ///
@@ -49,66 +52,10 @@ public struct CallProgram: Equatable, Sendable, Codable {
         }
         var program = self
         program.library = replacement(library)
-        for index in program.steps.indices {
-            if case .invoke(let invocation) = steps[index].action {
-                program.steps[index].action = .invoke(replaced(invocation))
-            }
-        }
+        program.steps = steps.map { $0.replacingInvocations(replaced) }
         program.message = message.map(replaced)
         program.onExpiration = onExpiration.map(replaced)
         return program
-    }
-}
-
-/// One step of a program.
-public struct CallStep: Equatable, Sendable, Codable {
-    /// What a step does.
-    public enum Action: Equatable, Sendable, Codable {
-        /// Calls a function.
-        case invoke(CallInvocation)
-        /// Writes a file.
-        case save(CallSave)
-    }
-
-    /// What the step does.
-    public var action: Action
-    /// The name of the result for later steps; `nil` if the result has no name.
-    public var result: String?
-    /// What the result must be; `nil` accepts any result.
-    public var expect: CallExpectation?
-    /// Whether the runner reads `errno` right after the call, for the message about a failure.
-    public var readsErrno: Bool
-    /// Names that later steps cannot use.
-    public var ends: [String]
-    /// Whether the step also runs after a failure or an expiration.
-    public var always: Bool
-
-    public init(
-        action: Action, result: String? = nil, expect: CallExpectation? = nil, readsErrno: Bool = false,
-        ends: [String] = [], always: Bool = false
-    ) {
-        self.action = action
-        self.result = result
-        self.expect = expect
-        self.readsErrno = readsErrno
-        self.ends = ends
-        self.always = always
-    }
-}
-
-/// A file that is written completely or not at all, with a temporary file, `fsync` and `rename`.
-public struct CallSave: Equatable, Sendable, Codable {
-    /// The name of the buffer, mapped file or pointer to write.
-    public var from: String
-    /// The number of bytes to write.
-    public var length: CallSource
-    /// The path of the file; may contain `${payload.KEY}`.
-    public var to: String
-
-    public init(from: String, length: CallSource, to: String) {
-        self.from = from
-        self.length = length
-        self.to = to
     }
 }
 

@@ -87,6 +87,8 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var schedule: Schedule?
     /// The keys that a payload must contain, with their types; an empty dictionary permits any payload.
     public var payload: [String: PayloadType]
+    /// The values of the keys of ``payload`` that a submission may leave out; `nil` if it may leave out none.
+    public var payloadDefaults: [String: PayloadDefault]?
     /// The `call:` that runs instead of the library's handler; `nil` if there is none.
     public var call: CallProgram?
     /// The `command:` that runs instead of the library's handler; `nil` if there is none.

@@ -35,13 +35,18 @@ static uint8_t byte(cursor *in) {
     return (uint8_t)number(in, 1);
 }
 
-/* Reads a count or an index; a value that is not below the limit is refused and reads as 0. */
-static uint16_t bounded(cursor *in, size_t size, uint64_t limit, const char *finding) {
+/* Reads a number; a value that is not below the limit is refused and reads as 0. */
+static uint64_t bounded_number(cursor *in, size_t size, uint64_t limit, const char *finding) {
     uint64_t value = number(in, size);
     if (value < limit)
-        return (uint16_t)value;
+        return value;
     refuse(in, finding);
     return 0;
+}
+
+/* Reads a count or an index. */
+static uint16_t bounded(cursor *in, size_t size, uint16_t limit, const char *finding) {
+    return (uint16_t)bounded_number(in, size, limit, finding);
 }
 
 static void *array(cursor *in, size_t count, size_t size) {
@@ -51,19 +56,16 @@ static void *array(cursor *in, size_t count, size_t size) {
     return memory;
 }
 
-static const char *text(cursor *in) {
+static char *text(cursor *in) {
     size_t length = number(in, 2);
     if (in->left < length)
         refuse(in, "a text extends beyond its end");
-    if (in->finding)
-        return "";
-    if (memchr(in->bytes, 0, length)) {
+    static char none[1];
+    if (!in->finding && memchr(in->bytes, 0, length))
         refuse(in, "a text has a NUL byte");
-        return "";
-    }
-    char *copy = array(in, length + 1, 1);
+    char *copy = in->finding ? NULL : array(in, length + 1, 1);
     if (!copy)
-        return "";
+        return none;
     memcpy(copy, in->bytes, length);
     in->bytes += length;
     in->left -= length;
@@ -110,6 +112,23 @@ static call_value value(cursor *in) {
     return value;
 }
 
+static call_field field(cursor *in) {
+    call_field field = {.name = name(in)};
+    field.offset = (uint32_t)bounded_number(in, 4, CALL_MAX_OFFSET + 1, "a member has too large an offset");
+    field.type = type(in, false);
+    return field;
+}
+
+static call_struct structure(cursor *in) {
+    call_struct structure = {.count = byte(in)};
+    if (structure.count == 0)
+        refuse(in, "a struct has no members");
+    structure.members = array(in, structure.count, sizeof *structure.members);
+    for (size_t i = 0; i < structure.count && !in->finding; i++)
+        structure.members[i] = type(in, false);
+    return structure;
+}
+
 static void argument(cursor *in, call_argument *argument) {
     argument->kind = (call_argument_kind)byte(in);
     switch (argument->kind) {
@@ -146,6 +165,19 @@ static void argument(cursor *in, call_argument *argument) {
     case CALL_ARGUMENT_CALLBACK:
         argument->name = bounded(in, 2, in->program->callback_count, "it has an unknown callback");
         break;
+    case CALL_ARGUMENT_FIELD:
+        argument->field = field(in);
+        break;
+    case CALL_ARGUMENT_LIST:
+        argument->text_count = byte(in);
+        argument->texts = array(in, argument->text_count + 1u, sizeof *argument->texts);
+        for (size_t i = 0; i < argument->text_count && !in->finding; i++)
+            argument->texts[i] = text(in);
+        break;
+    case CALL_ARGUMENT_STRUCT:
+        argument->name = name(in);
+        argument->structure = structure(in);
+        break;
     default:
         refuse(in, "it has an unknown kind of argument");
     }
@@ -154,7 +186,12 @@ static void argument(cursor *in, call_argument *argument) {
 static void invocation(cursor *in, call_invocation *call) {
     call->library = bounded(in, 2, in->program->library_count, "it has an unknown library");
     call->function = text(in);
-    call->returns = type(in, true);
+    if (in->left > 0 && *in->bytes == CALL_RETURNS_STRUCT) {
+        (void)byte(in);
+        call->returned_struct = structure(in);
+    } else {
+        call->returns = type(in, true);
+    }
     call->variadic_from = byte(in);
     call->count = (uint8_t)bounded(in, 1, CALL_MAX_ARGUMENTS + 1, "a call has more than 32 arguments");
     if (call->variadic_from == 1 || call->variadic_from > call->count + 1)
@@ -164,11 +201,41 @@ static void invocation(cursor *in, call_invocation *call) {
         argument(in, &call->arguments[i]);
 }
 
+/* Reads the part of a step that depends on its kind. */
+static void action(cursor *in, call_step *step) {
+    switch (step->kind) {
+    case CALL_STEP_INVOKE:
+        invocation(in, &step->invocation);
+        break;
+    case CALL_STEP_SAVE:
+        step->name = name(in);
+        step->operand = value(in);
+        step->path = text(in);
+        break;
+    case CALL_STEP_MAP:
+    case CALL_STEP_READ:
+        step->name = name(in);
+        step->path = text(in);
+        break;
+    case CALL_STEP_GET:
+        step->field = field(in);
+        break;
+    case CALL_STEP_SET:
+        step->field = field(in);
+        step->operand = value(in);
+        break;
+    case CALL_STEP_LOOP:
+        step->name = name(in);
+        step->at_most = (uint32_t)number(in, 4);
+        step->body_count = byte(in);
+        break;
+    }
+}
+
 static void step(cursor *in, call_step *step) {
-    uint8_t kind = byte(in);
-    if (kind != 1 && kind != 2)
+    step->kind = (call_step_kind)byte(in);
+    if (step->kind < CALL_STEP_INVOKE || step->kind > CALL_STEP_LOOP)
         refuse(in, "it has an unknown kind of step");
-    step->is_save = kind == 2;
     uint8_t flags = byte(in);
     step->always = flags & 1;
     step->reads_errno = flags & 2;
@@ -184,17 +251,30 @@ static void step(cursor *in, call_step *step) {
     step->ends = array(in, step->ends_count, sizeof *step->ends);
     for (size_t i = 0; i < step->ends_count && !in->finding; i++)
         step->ends[i] = name(in);
-    if (step->is_save) {
-        if (step->has_result || step->expect != CALL_EXPECT_ANY)
-            refuse(in, "a save has a result");
-        step->from = name(in);
-        step->length = value(in);
-        step->path = text(in);
-        return;
+    action(in, step);
+    bool has_value = step->kind == CALL_STEP_GET ||
+                     (step->kind == CALL_STEP_INVOKE && step->invocation.returns != CALL_VOID);
+    bool has_struct = step->kind == CALL_STEP_INVOKE && step->invocation.returned_struct.count > 0;
+    bool has_condition = has_value || step->kind == CALL_STEP_LOOP;
+    if ((step->has_result && !has_value && !has_struct) ||
+        (step->expect != CALL_EXPECT_ANY && !has_condition))
+        refuse(in, "a step uses a result that it does not have");
+}
+
+/* Checks that each loop has a condition, and only steps that exist and are no loops. */
+static void check_loops(cursor *in, const call_program *program) {
+    for (size_t i = 0; i < program->step_count && !in->finding; i++) {
+        const call_step *loop = &program->steps[i];
+        if (loop->kind != CALL_STEP_LOOP)
+            continue;
+        if (loop->expect == CALL_EXPECT_ANY || loop->at_most == 0 || loop->body_count == 0 ||
+            loop->body_count >= program->step_count - i)
+            refuse(in, "a loop has no condition, no rounds, or not as many steps as it says");
+        for (size_t j = 1; j <= loop->body_count && !in->finding; j++) {
+            if (loop[j].kind == CALL_STEP_LOOP || loop[j].always)
+                refuse(in, "a step of a loop is a loop, or runs always");
+        }
     }
-    invocation(in, &step->invocation);
-    if (step->invocation.returns == CALL_VOID && (step->has_result || step->expect != CALL_EXPECT_ANY))
-        refuse(in, "a step uses the result of a function that returns nothing");
 }
 
 static void callback(cursor *in, call_callback *callback) {
@@ -229,6 +309,7 @@ const char *call_decode(call_program *program, const uint8_t *bytes, size_t leng
     uint8_t flags = byte(&in);
     program->has_message = flags & 1;
     program->has_on_expiration = flags & 2;
+    program->has_message_offset = program->has_message && flags & 4;
     program->libraries = array(&in, program->library_count, sizeof *program->libraries);
     program->names = array(&in, program->name_count, sizeof *program->names);
     program->callbacks = array(&in, program->callback_count, sizeof *program->callbacks);
@@ -241,8 +322,12 @@ const char *call_decode(call_program *program, const uint8_t *bytes, size_t leng
         callback(&in, &program->callbacks[i]);
     for (size_t i = 0; i < program->step_count && !in.finding; i++)
         step(&in, &program->steps[i]);
+    check_loops(&in, program);
     if (program->has_message)
         invocation(&in, &program->message);
+    if (program->has_message_offset)
+        program->message_offset =
+            (uint32_t)bounded_number(&in, 4, CALL_MAX_OFFSET + 1, "a member has too large an offset");
     if (program->has_on_expiration)
         invocation(&in, &program->on_expiration);
     if (!in.finding && in.left > 0)

@@ -37,8 +37,7 @@ static bool reaches(const call_storage *result, call_type type, const call_value
     return number >= value->integer;
 }
 
-bool call_is_expected(const call_step *step, const call_storage *result) {
-    call_type type = step->invocation.returns;
+bool call_is_expected(const call_step *step, call_type type, const call_storage *result) {
     switch (step->expect) {
     case CALL_EXPECT_ANY:
         return true;
@@ -62,8 +61,8 @@ static size_t describe_value(const call_value *value, char *text, size_t size) {
     return length < 0 ? 0 : (size_t)length;
 }
 
-void call_describe_result(const call_step *step, const call_storage *result, char *text, size_t size) {
-    call_type type = step->invocation.returns;
+void call_describe_result(const call_step *step, const char *subject, call_type type,
+                          const call_storage *result, char *text, size_t size) {
     char got[48], wanted[160];
     int64_t number = call_load_integer(result, type);
     if (is_floating(type))
@@ -84,5 +83,5 @@ void call_describe_result(const call_step *step, const call_storage *result, cha
     const char *rule = step->expect == CALL_EXPECT_NOT        ? "anything but "
                        : step->expect == CALL_EXPECT_AT_LEAST ? "at least "
                                                               : "";
-    snprintf(text, size, "%.255s returned %s, expected %s%s", step->invocation.function, got, rule, wanted);
+    snprintf(text, size, "%.300s %s, expected %s%s", subject, got, rule, wanted);
 }

@@ -4,10 +4,12 @@
 
 #include "call_program.h"
 
-/** Whether the result of a step fulfills the expectation of the manifest. */
-bool call_is_expected(const call_step *step, const call_storage *result);
+/** Whether a value fulfills the expectation of a step, or the condition of a loop. */
+bool call_is_expected(const call_step *step, call_type type, const call_storage *result);
 
-/** Writes a description such as "sqlite3_exec returned 5, expected 0". */
-void call_describe_result(const call_step *step, const call_storage *result, char *text, size_t size);
+/** Writes a description such as "sqlite3_exec returned 5, expected 0"; the subject is "sqlite3_exec
+ *  returned". */
+void call_describe_result(const call_step *step, const char *subject, call_type type,
+                          const call_storage *result, char *text, size_t size);
 
 #endif

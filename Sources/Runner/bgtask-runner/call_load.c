@@ -6,6 +6,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Makes libffi's description of a struct. */
+static bool describe(call_struct *structure) {
+    ffi_type **elements = calloc(structure->count + 1u, sizeof *elements);
+    if (!elements)
+        return false;
+    for (size_t i = 0; i < structure->count; i++)
+        elements[i] = call_ffi_type(structure->members[i]);
+    structure->type = (ffi_type){.type = FFI_TYPE_STRUCT, .elements = elements};
+    return ffi_get_struct_offsets(FFI_DEFAULT_ABI, &structure->type, NULL) == FFI_OK;
+}
+
+static bool describe_all(call_invocation *call, char *why, size_t why_size) {
+    bool is_done = call->returned_struct.count == 0 || describe(&call->returned_struct);
+    for (size_t i = 0; i < call->count && is_done; i++) {
+        call_argument *argument = &call->arguments[i];
+        is_done = argument->kind != CALL_ARGUMENT_STRUCT || describe(&argument->structure);
+    }
+    if (!is_done)
+        snprintf(why, why_size, "libffi can't pass a struct of the function '%s'", call->function);
+    return is_done;
+}
+
 static bool find(call_program *program, void **handles, call_invocation *call, char *why, size_t why_size) {
     (void)dlerror();
     void *address = dlsym(handles[call->library], call->function);
@@ -18,7 +40,7 @@ static bool find(call_program *program, void **handles, call_invocation *call, c
     /* ISO C does not allow a cast from an object pointer to a function pointer, but POSIX guarantees that
      * it works. */
     call->address = (void (*)(void))(uintptr_t)address;
-    return true;
+    return describe_all(call, why, why_size);
 }
 
 bool call_load(call_program *program, char *why, size_t why_size) {
@@ -39,7 +61,7 @@ bool call_load(call_program *program, char *why, size_t why_size) {
     bool is_found = true;
     for (size_t i = 0; i < program->step_count && is_found; i++) {
         call_step *step = &program->steps[i];
-        if (!step->is_save)
+        if (step->kind == CALL_STEP_INVOKE)
             is_found = find(program, handles, &step->invocation, why, why_size);
     }
     if (is_found && program->has_message)

@@ -3,6 +3,7 @@
 #ifndef BGTASK_RUNNER_CALL_MACHINE_H
 #define BGTASK_RUNNER_CALL_MACHINE_H
 
+#include "activity.h"
 #include "bgtask.h"
 #include "call_program.h"
 
@@ -18,6 +19,10 @@ typedef struct call_machine {
     pthread_mutex_t lock;
     /** The number of steps and callback calls that were reported as indeterminate progress. */
     atomic_llong ticks;
+    /** The step that runs, its position in its loop (0 outside of loops), and the round of the loop; counted
+     *  from 1. */
+    unsigned step, inner;
+    uint32_t round;
     /** Whether a callback reports completed units; then finished steps are not reported as progress. */
     bool has_units;
 } call_machine;
@@ -41,7 +46,24 @@ bool call_is_usable(const call_machine *machine, const call_invocation *call);
 
 /** Prepares the arguments, makes the call and binds the names of its results. On failure, returns false
  *  with the reason in `call_failure`. `holds_lock` says whether the caller holds the lock. */
-bool call_invoke(call_machine *machine, const call_invocation *call, bool holds_lock, call_result *result);
+bool call_invoke(call_machine *machine, call_invocation *call, bool holds_lock, call_result *result);
+
+/** Binds a name to memory of a known size, which is constant for a mapped file. */
+void call_bind_memory(call_machine *machine, uint16_t name, void *address, size_t size, bool is_constant,
+                      bool holds_lock);
+
+/** Reads a member of a struct. On failure, returns false with the reason in `call_failure`. */
+bool call_read_field(const call_machine *machine, const call_field *field, call_storage *value);
+
+/** Sets a member of a struct. On failure, returns false with the reason in `call_failure`. */
+bool call_write_field(const call_machine *machine, const call_field *field, const call_value *source);
+
+/** Writes the place of the present step: "step 3" or "step 3.1, round 7". */
+void call_describe_place(const call_machine *machine, char *text, size_t size);
+
+/** Writes a call with its arguments: "step 3: abs(-5)". */
+void call_describe_call(const call_machine *machine, const call_invocation *call, const call_storage *values,
+                        const call_type *types, char *text, size_t size);
 
 /** Binds a name to a value. `holds_lock` says whether the caller holds the lock. */
 void call_bind(call_machine *machine, uint16_t name, call_type type, const call_storage *value,

@@ -101,6 +101,27 @@ static void store_floating(call_storage *storage, call_type type, double number)
         storage->f64 = number;
 }
 
+/* Whether the value, without a fraction, is in the range of an integer type. Addresses always fit. */
+static bool fits(const call_storage *value, call_type from, call_type type) {
+    if (!call_is_integer(type) || from == CALL_POINTER || from == CALL_STRING)
+        return true;
+    unsigned bits = type == CALL_BOOL ? 1 : types[type].size * 8u;
+    bool is_unsigned = types[type].is_unsigned;
+    if (from == CALL_FLOAT || from == CALL_DOUBLE) {
+        double number = call_load_floating(value, from), limit = 1;
+        for (unsigned i = 0; i < bits - !is_unsigned; i++)
+            limit *= 2;
+        /* False for NaN, too. call_load_integer supports only what is below 2^63. */
+        return number > (is_unsigned ? -1 : -limit - 1) && number < limit && number < 9.2e18 &&
+               number > -9.2e18;
+    }
+    int64_t number = call_load_integer(value, from);
+    if (number < 0 && !types[from].is_unsigned)
+        return !is_unsigned && (bits == 64 || number >= -(INT64_C(1) << (bits - 1)));
+    unsigned value_bits = bits - !is_unsigned;
+    return value_bits >= 64 || (uint64_t)number < UINT64_C(1) << value_bits;
+}
+
 bool call_store_value(const call_program *program, call_storage *storage, call_type type,
                       const call_value *value) {
     bool is_floating = type == CALL_FLOAT || type == CALL_DOUBLE;
@@ -128,10 +149,13 @@ bool call_store_value(const call_program *program, call_storage *storage, call_t
         const call_name *name = &program->names[value->name];
         if (name->state != CALL_LIVE)
             return false;
-        if (is_floating)
+        if (is_floating) {
             store_floating(storage, type, call_load_floating(&name->value, name->type));
-        else
-            call_store_integer(storage, type, call_load_integer(&name->value, name->type));
+            return true;
+        }
+        if (!fits(&name->value, name->type, type))
+            return false;
+        call_store_integer(storage, type, call_load_integer(&name->value, name->type));
         return true;
     }
     }

@@ -4,6 +4,7 @@
  * while it still exists, and requests the stacks of the other threads from the control thread. When they are
  * sent, the process ends by the same signal as without this handler. */
 #include "crash.h"
+#include "activity.h"
 #include "frames.h"
 #include "process.h"
 #include "report.h"
@@ -86,6 +87,9 @@ static void take_crash(int number, siginfo_t *information, void *context) {
         if (information->si_code > 0 && number != SIGSYS)
             frame_add_number(writer, 3, (uint64_t)(uintptr_t)information->si_addr);
         frame_add_bytes(writer, 4, addresses, count * sizeof(addresses[0]));
+        const char *activity = activity_now();
+        if (activity != NULL)
+            frame_add_text(writer, 5, activity, 1024);
         if (report_end(writer))
             wait_for_host();
     }
@@ -110,4 +114,6 @@ void crash_prepare(void) {
         if ((theirs.sa_flags & SA_SIGINFO) == 0 && theirs.sa_handler == SIG_DFL)
             sigaction(fatal_signals[i], &ours, NULL);
     }
+    // The kernel ends a process at once whose blocked signal comes from an instruction, without the handler.
+    pthread_sigmask(SIG_UNBLOCK, &ours.sa_mask, NULL);
 }

@@ -50,7 +50,7 @@ public struct CrashMessage: WireMessage {
     public static let kind: UInt8 = 0x2C
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .optional(3, .u64),
-        .required(4, .bytes, limit: StackMessage.maximumFrames * 8))
+        .required(4, .bytes, limit: StackMessage.maximumFrames * 8), .optional(5, .text, limit: 1024))
     /// The number of the signal.
     public var signal: UInt64
     /// The number of the thread that got it, in the task's own PID namespace.
@@ -59,12 +59,17 @@ public struct CrashMessage: WireMessage {
     public var address: UInt64?
     /// The address of the fatal instruction, then the return addresses, innermost first.
     public var addresses: [UInt64]
+    /// What the task did, in words, such as the step of a `call:`; `nil` if it did not say.
+    public var activity: String?
 
-    public init(signal: UInt64, thread: UInt64, address: UInt64?, addresses: [UInt64]) {
+    public init(
+        signal: UInt64, thread: UInt64, address: UInt64?, addresses: [UInt64], activity: String? = nil
+    ) {
         self.signal = signal
         self.thread = thread
         self.address = address
         self.addresses = addresses
+        self.activity = activity
     }
 
     public init(_ values: FieldValues) throws(WireError) {
@@ -72,6 +77,7 @@ public struct CrashMessage: WireMessage {
         thread = values[2]
         address = values[3]
         addresses = try StackBytes.addresses(in: values[4])
+        activity = values[5]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -79,6 +85,7 @@ public struct CrashMessage: WireMessage {
         fields.write(2, thread)
         fields.write(3, address)
         fields.write(4, StackBytes.bytes(of: addresses))
+        fields.write(5, activity)
     }
 }
 

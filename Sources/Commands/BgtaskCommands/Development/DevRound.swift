@@ -163,9 +163,9 @@ struct DevRound {
 
     private mutating func launch(_ task: TaskDeclaration) async throws -> RequestStory? {
         let identifier = try session.task ?? Self.identifier(for: task)
-        guard task.payload.isEmpty || session.payload != nil else {
+        guard task.requiredPayload.isEmpty || session.payload != nil else {
             isIncomplete = true
-            let keys = task.payload.keys.sorted().map { "\"\($0)\": ..." }.joined(separator: ", ")
+            let keys = task.requiredPayload.keys.sorted().map { "\"\($0)\": ..." }.joined(separator: ", ")
             try session.say(
                 session.console.style.yellow(
                     "\(identifier) was not launched, because it needs a payload: bgtask dev --task \(identifier) --payload '{\(keys)}'"

@@ -16,6 +16,7 @@ final class CallNames {
     private let problems: ProblemList
     private var meanings: [String: Meaning] = [:]
     private var ended: [String: Place] = [:]
+    private var recorded: Set<String> = []
     /// Whether the use of an ended name is an error.
     ///
     /// It is false for `message:` and `onExpiration:`, which can run at any time; the runner checks their
@@ -42,6 +43,14 @@ final class CallNames {
         }
         meanings[name] = meaning
         ended[name] = nil
+        recorded.insert(name)
+    }
+
+    /// Reads steps, and returns the names that they bind.
+    func recordingBinds<Steps>(_ read: () -> Steps) -> (Steps, Set<String>) {
+        recorded = []
+        let steps = read()
+        return (steps, recorded)
     }
 
     /// Looks up a name; reports a name that no earlier step bound, or that an earlier step ended.

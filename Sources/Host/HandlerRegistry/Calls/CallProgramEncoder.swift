@@ -25,16 +25,20 @@ struct CallProgramEncoder {
         callbacks = program.callbacks.map(\.name)
         for callback in program.callbacks { try write(callback) }
         for step in program.steps { try write(step, program.library) }
-        for invocation in [program.message, program.onExpiration].compactMap(\.self) {
-            try write(invocation, program.library)
+        if let message = program.message {
+            try write(message, program.library)
+            if let offset = program.messageOffset { number(offset, 4) }
         }
+        if let call = program.onExpiration { try write(call, program.library) }
         // The tables come first, but are complete only after the body has been encoded.
         let body = bytes
         bytes = Array("BGC1".utf8)
-        for count in [libraries.count, names.count, program.callbacks.count, program.steps.count] {
+        for count in [libraries.count, names.count, program.callbacks.count, program.stepCount] {
             number(count, 2)
         }
-        byte((program.message == nil ? 0 : 1) | (program.onExpiration == nil ? 0 : 2))
+        byte(
+            (program.message == nil ? 0 : 1) | (program.onExpiration == nil ? 0 : 2)
+                | (program.messageOffset == nil ? 0 : 4))
         for library in libraries { try text(library, "a library") }
         for name in names { try text(name, "a name") }
         bytes += body
@@ -59,44 +63,18 @@ struct CallProgramEncoder {
         try value(callback.stop, of: callback.returns)
     }
 
-    private mutating func write(_ step: CallStep, _ library: String) throws(SubmissionError) {
-        let isSave = if case .save = step.action { true } else { false }
-        byte(isSave ? 2 : 1)
-        byte((step.always ? 1 : 0) | (step.readsErrno ? 2 : 0) | (step.result == nil ? 0 : 4))
-        if let result = step.result { name(result) }
-        var returns = CallType.void
-        if case .invoke(let invocation) = step.action { returns = invocation.returns }
-        switch step.expect {
-        case nil: byte(0)
-        case .anyOf(let literals):
-            byte(1)
-            byte(literals.count)
-            for literal in literals { try value(literal, of: returns) }
-        case .not(let literal):
-            byte(2)
-            try value(literal, of: returns)
-        case .atLeast(let literal):
-            byte(3)
-            try value(literal, of: returns)
-        }
-        byte(step.ends.count)
-        for end in step.ends { name(end) }
-        switch step.action {
-        case .invoke(let invocation): try write(invocation, library)
-        case .save(let save):
-            name(save.from)
-            try source(save.length, of: .size)
-            try path(save.to, .write, "the path of a save")
-        }
-    }
-
-    private mutating func write(_ invocation: CallInvocation, _ library: String) throws(SubmissionError) {
+    mutating func write(_ invocation: CallInvocation, _ library: String) throws(SubmissionError) {
         let name = invocation.library ?? library
         let index = libraries.firstIndex(of: name) ?? libraries.count
         if index == libraries.count { libraries.append(name) }
         number(index, 2)
         try text(invocation.function, "a function")
-        byte(invocation.returns.wireValue)
+        if let members = invocation.returnedStruct {
+            byte(25)
+            write(members)
+        } else {
+            byte(invocation.returns.wireValue)
+        }
         byte(invocation.variadicFrom ?? 0)
         byte(invocation.arguments.count)
         for argument in invocation.arguments { try write(argument) }
@@ -138,10 +116,26 @@ struct CallProgramEncoder {
         case .callback(let name):
             byte(10)
             number(callbacks.firstIndex(of: name) ?? 0, 2)
+        case .converted(let type, let name):
+            // A literal whose value is a name.
+            byte(1)
+            byte(type.wireValue)
+            try source(.name(name), of: type)
+        case .field(let field):
+            byte(11)
+            write(field)
+        case .list(let texts):
+            byte(12)
+            byte(texts.count)
+            for text in texts { try path(text, .any, "a text of argv") }
+        case .structure(let members, let name):
+            byte(13)
+            self.name(name)
+            write(members)
         }
     }
 
-    private mutating func source(_ source: CallSource, of type: CallType) throws(SubmissionError) {
+    mutating func source(_ source: CallSource, of type: CallType) throws(SubmissionError) {
         switch source {
         case .name(let name):
             byte(4)
@@ -151,7 +145,7 @@ struct CallProgramEncoder {
     }
 
     /// Encodes a value: its kind, then eight bytes, a text, or nothing for null.
-    private mutating func value(_ literal: CallLiteral, of type: CallType) throws(SubmissionError) {
+    mutating func value(_ literal: CallLiteral, of type: CallType) throws(SubmissionError) {
         switch literal {
         case .integer(let number):
             byte(0)
@@ -182,7 +176,7 @@ struct CallProgramEncoder {
 
     /// Encodes a text that is or may be a path, and adds it to ``paths`` if it contains a value of the
     /// payload.
-    private mutating func path(
+    mutating func path(
         _ text: String, _ access: PayloadPath.Access, _ what: String
     ) throws(SubmissionError) {
         let filled = try fill(text)
@@ -195,13 +189,19 @@ struct CallProgramEncoder {
         SubmissionError(code: .invalidRequest, subject: subject, finding: finding, remedy: remedy)
     }
 
+    /// Encodes the types of the members of a struct.
+    private mutating func write(_ members: [CallType]) {
+        byte(members.count)
+        for member in members { byte(member.wireValue) }
+    }
+
     // MARK: Bytes
 
-    private mutating func byte(_ value: Int) {
+    mutating func byte(_ value: Int) {
         bytes.append(UInt8(truncatingIfNeeded: value))
     }
 
-    private mutating func number(_ value: some FixedWidthInteger, _ size: Int) {
+    mutating func number(_ value: some FixedWidthInteger, _ size: Int) {
         for index in 0..<size { bytes.append(UInt8(truncatingIfNeeded: value >> (index * 8))) }
     }
 
@@ -215,7 +215,7 @@ struct CallProgramEncoder {
         bytes += Array(text.utf8)
     }
 
-    private mutating func name(_ name: String) {
+    mutating func name(_ name: String) {
         let index = names.firstIndex(of: name) ?? names.count
         if index == names.count { names.append(name) }
         number(index, 2)
@@ -224,7 +224,7 @@ struct CallProgramEncoder {
 
 extension CallType {
     /// The type's number in the runner's format.
-    fileprivate var wireValue: Int {
+    var wireValue: Int {
         switch self {
         case .void: 0
         case .bool: 1

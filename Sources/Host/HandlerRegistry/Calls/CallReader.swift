@@ -23,7 +23,7 @@ struct CallReader {
 
     /// Reads a `call:`; returns `nil` if it can't be used, after a problem has been reported.
     func program(_ node: YAMLNode) -> (program: CallProgram, places: CallPlaces)? {
-        let keys = ["library", "callbacks", "steps", "message", "onExpiration"]
+        let keys = ["library", "structs", "callbacks", "steps", "message", "onExpiration"]
         guard let fields = Fields(node, "call", keys: keys, problems) else { return nil }
         let libraryNode = fields.required("library", "call", problems)
         let library = libraryNode.flatMap { self.library($0) }
@@ -34,36 +34,47 @@ struct CallReader {
         if steps.isEmpty, let place = fields["steps"]?.place {
             problems.error(place, "there are no steps", "Add a step: {function: NAME}")
         }
-        if steps.count > Self.maximumSteps, let place = fields["steps"]?.place {
-            problems.error(
-                place, "there are \(steps.count) steps; the limit is \(Self.maximumSteps)",
-                "Remove steps, or write a plugin instead: Documentation/PluginGuide.md")
-        }
+        let structs = fields["structs"].map { StructsReader(problems: problems).structs($0) } ?? [:]
         let names = CallNames(problems: problems)
         let invocations = InvocationReader(
-            payload: payload, callbacks: callbacks.map(\.name), names: names, problems: problems,
-            library: self.library)
+            payload: payload, callbacks: callbacks.map(\.name), structs: structs, names: names,
+            problems: problems, library: self.library)
         let stepReader = StepReader(
             payload: payload, invocations: invocations, names: names, problems: problems)
         var functions: [Place] = []
         let read = steps.compactMap { step -> CallStep? in
-            guard let (step, place) = stepReader.step(step) else { return nil }
-            if let place { functions.append(place) }
+            guard let (step, places) = stepReader.step(step) else { return nil }
+            functions += places
             return step
+        }
+        let count = steps.count - read.count + read.reduce(0) { $0 + $1.count }
+        if count > Self.maximumSteps, let place = fields["steps"]?.place {
+            problems.error(
+                place, "there are \(count) steps; the limit is \(Self.maximumSteps)",
+                "Remove steps, or write a plugin instead: Documentation/PluginGuide.md")
         }
         problems.checkCount(
             names.count, of: "names", atMost: CallNames.maximum, fields["steps"]?.place)
         names.isFlowChecked = false
-        let message = fields["message"].flatMap { invocations.short($0, "message", returns: .string) }
+        let message = fields["message"].flatMap {
+            invocations.short($0, "message", returns: .string, others: ["offset"])
+        }
         let onExpiration = fields["onExpiration"].flatMap {
             invocations.short($0, "onExpiration", returns: .void)
         }
         functions += [message?.place, onExpiration?.place].compactMap(\.self)
         guard let library, let libraryNode else { return nil }
+        var program = CallProgram(
+            library: library, callbacks: callbacks, steps: read, message: message?.invocation,
+            onExpiration: onExpiration?.invocation)
+        if message != nil, case .mapping(let pairs) = fields["message"]?.value,
+            let offset = pairs.first(where: { $0.key.isWord("offset") })
+        {
+            program.messageOffset = offset.value.integer(
+                "offset", in: 0...StructsReader.maximumSize, problems)
+        }
         return (
-            CallProgram(
-                library: library, callbacks: callbacks, steps: read, message: message?.invocation,
-                onExpiration: onExpiration?.invocation),
+            program,
             CallPlaces(library: libraryNode.place, functions: functions)
         )
     }
@@ -186,5 +197,11 @@ extension ProblemList {
         error(
             place, "there are \(count) \(what); the limit is \(limit)",
             "Remove some, or write a plugin instead: Documentation/PluginGuide.md")
+    }
+}
+
+extension YAMLNode {
+    fileprivate func isWord(_ word: String) -> Bool {
+        if case .scalar(word, _) = value { true } else { false }
     }
 }

@@ -8,17 +8,18 @@ struct InvocationReader {
 
     let payload: [String: PayloadType]
     let callbacks: [String]
+    /// The structs that the call declares, by name.
+    let structs: [String: CallStruct]
     let names: CallNames
     let problems: ProblemList
     let library: (YAMLNode) -> String?
 
     /// Reads `message:` or `onExpiration:`, which can have only a function, arguments and a library.
-    func short(_ node: YAMLNode, _ what: String, returns: CallType) -> (
+    func short(_ node: YAMLNode, _ what: String, returns: CallType, others: [String] = []) -> (
         invocation: CallInvocation, place: Place
     )? {
-        guard let fields = Fields(node, what, keys: ["function", "arguments", "library"], problems) else {
-            return nil
-        }
+        let keys = ["function", "arguments", "library"] + others
+        guard let fields = Fields(node, what, keys: keys, problems) else { return nil }
         guard let (invocation, place) = invocation(fields, what, returns: returns) else { return nil }
         if invocation.arguments.contains(where: { $0.boundName != nil }) {
             problems.error(
@@ -84,6 +85,9 @@ struct InvocationReader {
         case "inout": return reference(node)
         case "buffer": return buffer(node)
         case "file": return file(node)
+        case "field": return member(node)
+        case "argv": return list(node)
+        case "struct": return structure(node)
         default: return literal(node, word, first)
         }
     }
@@ -92,7 +96,7 @@ struct InvocationReader {
         _ node: YAMLNode, _ word: String, _ pair: (key: YAMLNode, value: YAMLNode)
     ) -> CallArgument? {
         let words =
-            ["use", "sizeOf", "callback", "out", "inout", "buffer", "file"]
+            ["use", "sizeOf", "callback", "out", "inout", "buffer", "file", "field", "argv", "struct"]
             + CallType.allCases.map(\.rawValue)
         let isStructure = word.hasPrefix("struct") || word.hasPrefix("union") || word.contains("*")
         guard words.contains(word) || isStructure else {
@@ -104,10 +108,69 @@ struct InvocationReader {
         guard
             let type = CallTypeReader(problems: problems).type(
                 named: word, at: pair.key.place, allowing: .arguments),
-            Fields(node, "an argument", keys: [word], problems) != nil,
-            let literal = LiteralReader(payload: payload, problems: problems).literal(pair.value, of: type)
+            Fields(node, "an argument", keys: [word], problems) != nil
+        else { return nil }
+        if case .mapping = pair.value.value { return converted(pair.value, to: type) }
+        guard let literal = LiteralReader(payload: payload, problems: problems).literal(pair.value, of: type)
         else { return nil }
         return literal == .null ? .null : .literal(type, literal)
+    }
+
+    /// Reads `{int: {use: name}}`.
+    private func converted(_ node: YAMLNode, to type: CallType) -> CallArgument? {
+        guard let (name, place) = field(node, "use", []), let meaning = names.use(name, at: place) else {
+            return nil
+        }
+        guard case .value(let other) = meaning, !other.isPointer, !type.isPointer else {
+            problems.error(
+                place, "'\(name)' can't be converted to \(type.rawValue)",
+                "Only a number can be converted, and only to a type of numbers. Write {use: \(name)}")
+            return nil
+        }
+        return .converted(type, name)
+    }
+
+    private func member(_ node: YAMLNode) -> CallArgument? {
+        guard let fields = Fields(node, "an argument", keys: ["field"], problems) else { return nil }
+        return fields["field"].flatMap {
+            StructsReader(problems: problems).field($0, "field", structs, names)
+        }.map { .field($0) }
+    }
+
+    /// Reads `{struct: STRUCT, of: NAME}`.
+    private func structure(_ node: YAMLNode) -> CallArgument? {
+        guard let fields = Fields(node, "an argument", keys: ["struct", "of"], problems),
+            let of = fields.required("of", "a struct", problems), let name = of.text("of", problems),
+            let meaning = names.use(name, at: of.place),
+            let members = fields["struct"].flatMap({
+                StructsReader(problems: problems).members(of: $0, structs)
+            })
+        else { return nil }
+        if case .value(let type) = meaning, !type.isPointer {
+            problems.error(of.place, "'\(name)' is not the address of a struct", "Name a pointer or a buffer")
+        }
+        return .structure(members, name)
+    }
+
+    /// Reads `{argv: [TEXT, ...]}`.
+    private func list(_ node: YAMLNode) -> CallArgument? {
+        guard let fields = Fields(node, "an argument", keys: ["argv"], problems),
+            let nodes = fields["argv"]?.items("argv", problems)
+        else { return nil }
+        problems.checkCount(
+            nodes.count, of: "texts in 'argv'", atMost: StepReader.maximumListed, fields["argv"]?.place)
+        let literals = LiteralReader(payload: payload, problems: problems)
+        let texts = nodes.map { node -> String? in
+            switch literals.literal(node, of: .string) {
+            case .text(let text): return text
+            case nil: return nil
+            default:
+                problems.error(
+                    node.place, "a text of 'argv' can't be null", "The list ends with NULL by itself")
+                return nil
+            }
+        }
+        return texts.contains(nil) ? nil : .list(texts.compactMap(\.self))
     }
 
     private func sizeOf(_ node: YAMLNode) -> CallArgument? {
@@ -152,11 +215,25 @@ struct InvocationReader {
 
     private func buffer(_ node: YAMLNode) -> CallArgument? {
         guard let fields = Fields(node, "buffer", keys: ["buffer", "as"], problems),
-            let size = fields["buffer"],
-            let source = size.isSize ? self.size(size) : source(size, of: .size),
+            let size = fields["buffer"], let source = bufferSize(size),
             let name = bind(fields, "buffer", .memory)
         else { return nil }
         return .buffer(source, name: name)
+    }
+
+    /// Reads the size of a buffer: a number of bytes, the name of an integer, or `{struct: NAME}`.
+    private func bufferSize(_ node: YAMLNode) -> CallSource? {
+        guard case .mapping = node.value else {
+            return node.isSize ? size(node) : source(node, of: .size)
+        }
+        guard let (name, place) = field(node, "struct", []) else { return nil }
+        guard let structure = structs[name] else {
+            problems.error(
+                place, "'structs' declares no struct '\(name.shortened)'",
+                Nearest.advice(for: name, in: structs.keys.sorted(), noun: "structs"))
+            return nil
+        }
+        return .literal(.integer(Int64(structure.size)))
     }
 
     private func size(_ node: YAMLNode) -> CallSource? {

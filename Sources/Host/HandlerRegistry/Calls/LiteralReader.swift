@@ -36,8 +36,8 @@ struct CallTypeReader {
                 place, "not a valid type: '\(text.shortened)'", "Use 'pointer', or 'string' for text")
         } else if text.hasPrefix("struct") || text.hasPrefix("union") {
             problems.error(
-                place, "a call can't pass structs or unions by value: '\(text.shortened)'",
-                "Write a plugin instead: Documentation/PluginGuide.md")
+                place, "not a valid type: '\(text.shortened)'",
+                "Declare a struct in 'structs', and write {struct: NAME}; unions need a plugin")
         } else {
             problems.error(
                 place, "the type '\(text.shortened)' is unknown",

@@ -42,7 +42,7 @@ struct Payload {
     }
 
     /// The values by key.
-    let values: [String: Value]
+    private(set) var values: [String: Value]
     /// The identifier of the request, for messages.
     let subject: String
 
@@ -69,6 +69,19 @@ struct Payload {
             throw SubmissionError(
                 code: .invalidRequest, subject: subject, finding: "the payload is not a JSON object",
                 remedy: "Give an object: '{\"key\": \"value\"}'")
+        }
+    }
+
+    /// Adds the values of keys that the payload does not contain.
+    mutating func add(_ defaults: [String: PayloadDefault]) {
+        for (key, value) in defaults where values[key] == nil {
+            values[key] =
+                switch value {
+                case .string(let text): .string(text)
+                case .integer(let number): .integer(number)
+                case .number(let number): .number(number)
+                case .boolean(let flag): .boolean(flag)
+                }
         }
     }
 

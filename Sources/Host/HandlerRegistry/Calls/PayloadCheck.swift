@@ -55,7 +55,8 @@ extension Manifest {
                 finding: "the manifest of \(bundle) does not permit it",
                 remedy: "Add the identifier to that manifest's tasks")
         }
-        let decoded = try Payload(payload, subject: identifier.rawValue)
+        var decoded = try Payload(payload, subject: identifier.rawValue)
+        decoded.add(task.payloadDefaults ?? [:])
         try task.check(decoded, identifier)
         let grants = try PathGrants(sandbox, task: task, payload: decoded, dataDirectory: dataDirectory)
         if let command = task.command {
@@ -106,7 +107,7 @@ extension TaskDeclaration {
             }
         }
         guard !findings.isEmpty else { return }
-        let example = payload.keys.sorted().map { "\"\($0)\": ..." }.joined(separator: ", ")
+        let example = requiredPayload.keys.sorted().map { "\"\($0)\": ..." }.joined(separator: ", ")
         throw SubmissionError(
             code: .invalidRequest, subject: identifier.rawValue,
             finding: "the payload does not fit the manifest: \(findings.joined(separator: "; "))",

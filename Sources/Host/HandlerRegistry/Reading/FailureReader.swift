@@ -36,6 +36,7 @@ struct FailureReader {
         }
         for (key, type) in found.declaration.payload.sorted(by: { $0.key < $1.key }) {
             guard let known = FailureSubmission.keys[key] else {
+                if found.declaration.requiredPayload[key] == nil { continue }
                 problems.error(
                     place,
                     "onFailure: '\(target)' declares the payload key '\(key)', which the record of a "

@@ -52,7 +52,10 @@ struct TaskReader {
         let identifierNode = fields.required("identifier", "a task", problems)
         let pattern = identifierNode.flatMap(pattern)
         let kind = fields.required("kind", "a task", problems).flatMap(kind)
-        let payload = fields["payload"].map(payload) ?? [:]
+        let payloadReader = PayloadReader(
+            isFilledIn: fields["call"] != nil || fields["command"] != nil, problems: problems)
+        let payloadKeys = fields["payload"].map { payloadReader.keys($0) } ?? PayloadReader.Keys()
+        let payload = payloadKeys.types
         let call = fields["call"].flatMap { CallReader(payload: payload, problems: problems).program($0) }
         let command = fields["command"].flatMap {
             CommandReader(payload: payload, problems: problems).command($0)
@@ -84,14 +87,17 @@ struct TaskReader {
             ?? []
         declaration.requiredConditions = conditions.map(\.name)
         let (constraints, constraintPlaces) =
-            ConstraintsReader(pattern: pattern, payload: payload, problems: problems).constraints(fields)
+            ConstraintsReader(pattern: pattern, payload: payloadKeys.required, problems: problems)
+            .constraints(fields)
         declaration.constraints = constraints
         declaration.limits = LimitsReader(kind: kind, problems: problems).limits(fields["limits"])
         declaration.schedule = fields["schedule"].flatMap {
-            ScheduleReader(pattern: pattern, kind: kind, payload: payload, problems: problems).schedule($0)
+            ScheduleReader(pattern: pattern, kind: kind, payload: payloadKeys.required, problems: problems)
+                .schedule($0)
         }
         checkTimes(fields, declaration)
         declaration.payload = payload
+        declaration.payloadDefaults = payloadKeys.defaults.isEmpty ? nil : payloadKeys.defaults
         declaration.isAtMostOnce =
             fields["delivery"]?.word("delivery", as: Delivery.self, problems) == .atMostOnce
         declaration.ignoresDeviceActivity =
@@ -268,19 +274,5 @@ struct TaskReader {
         problems.error(
             place, "kind \(kind.rawValue) needs the mode '\(required.rawValue)'",
             "Add it: modes: [\(required.rawValue)]")
-    }
-
-    private func payload(_ node: YAMLNode) -> [String: PayloadType] {
-        guard let fields = Fields(node, "payload", keys: nil, problems) else { return [:] }
-        var payload: [String: PayloadType] = [:]
-        for (key, place, value) in fields.all {
-            if !PayloadText.isKey(key) {
-                problems.error(
-                    place, "not a valid payload key: '\(key.shortened)'",
-                    "Use a letter, then letters, digits and _, at most 64 in all")
-            }
-            payload[key] = value.word("the type of '\(key.shortened)'", as: PayloadType.self, problems)
-        }
-        return payload
     }
 }
