@@ -427,6 +427,17 @@ public struct ControlClient: Sendable {
         try await follow("/events")
     }
 
+    /// Follows the events in the host, and what the handlers of a task print and log.
+    ///
+    /// - Parameter identifier: The task.
+    /// - Returns: As ``events()``. The host leaves lines out for a reader that is too slow.
+    /// - Throws: ``ControlClientError``; the stream can throw it, too.
+    public func events(
+        withOutputOf identifier: TaskIdentifier
+    ) async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error> {
+        try await follow("/events?output=\(identifier)")
+    }
+
     private func follow(
         _ route: String
     ) async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error> {

@@ -45,7 +45,7 @@ struct LaunchCommand: HostCommand {
 
     func run(asking client: ControlClient, console: Console) async throws {
         let identifier = try await client.task(identifier)
-        let events = wait ? try await client.events() : nil
+        let events = wait ? try await RequestWatch.events(of: identifier, client, console) : nil
         let simulated = try await client.simulateLaunch(identifier, debug: debug, learn: learn)
         if !console.json {
             try console.line(

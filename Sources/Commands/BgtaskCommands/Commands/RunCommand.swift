@@ -93,7 +93,7 @@ struct RunCommand: HostCommand {
                 ? console.print(json: Written(identifier: identifier, manifest: path))
                 : console.line("The host runs \(identifier) by the schedule in \(path)")
         }
-        let events = detach ? nil : try await client.events()
+        let events = detach ? nil : try await RequestWatch.events(of: identifier, client, console)
         let acceptance = try await client.submit(SubmissionMessage(identifier: identifier))
         let request = acceptance.request.request
         if !console.json { try console.line("\(request) \(identifier) is pending; its manifest is \(path)") }
@@ -103,13 +103,7 @@ struct RunCommand: HostCommand {
         }
         let watch = RequestWatch(
             client: client, console: console, events: events, request: request, identifier: identifier)
-        do {
-            try await watch.follow()
-        } catch let code as ExitCode {
-            try await showOutput(of: request, client, console)
-            throw code
-        }
-        try await showOutput(of: request, client, console)
+        try await watch.follow()
     }
 
     /// Checks the new manifest as the host does; removes it and ends the command if the host refuses it.
@@ -159,18 +153,6 @@ struct RunCommand: HostCommand {
         }
         guard let made else { throw ExitCode(1) }
         return made
-    }
-
-    /// Shows what the last launch of a request wrote to its standard output and standard error.
-    private func showOutput(
-        of request: RequestID, _ client: ControlClient, _ console: Console
-    ) async throws {
-        guard !console.json, let launch = try? await client.request(request).launches.last?.launch,
-            let lines = try? await client.launch(launch).log
-        else { return }
-        for line in lines where line.source == .standardOutput || line.source == .standardError {
-            try console.line(Printable.text(line.message))
-        }
     }
 }
 
