@@ -37,7 +37,8 @@ public final class RepeatedCommand: Sendable {
     ///   - interval: The time from the start of one run to the start of the next, on CLOCK_MONOTONIC. If a
     ///     run takes longer, the next one follows immediately.
     ///   - timeout: The longest time of a run. For as long, a program is tried again that cannot be started
-    ///     because its file is open for writing (`ETXTBSY`), as that of a program that is just being replaced.
+    ///     because its file is open for writing (`ETXTBSY`), as that of a program that is just being
+    ///     replaced.
     ///   - onResult: Called on the thread after each run.
     /// - Throws: The `eventfd` that failed.
     public init(
