@@ -1,9 +1,12 @@
+import ControlClient
 import ControlWire
 import Foundation
 import Synchronization
 import TaskHostTestSupport
 import TaskModel
 import Testing
+
+@testable import BgtaskCommands
 
 /// Every command of `bgtask`, called as a function of its arguments, with a scripted host on a real socket.
 @Suite(.system, .timeLimit(.minutes(3))) struct CommandTests {
@@ -485,6 +488,29 @@ import Testing
             #expect(program.status == library.status, "\(program)")
             #expect(program.output == library.output && program.errors == library.errors, "\(program)")
         }
+    }
+
+    @Test(arguments: [
+        ["--socket", "SOCKET", "pending"], ["--socket=SOCKET", "--json", "pending"],
+        ["--json", "--socket", "SOCKET", "config", "show"],
+        ["--timeout", "5s", "--socket=SOCKET", "pending"],
+    ])
+    func `options of all commands can stand before the command`(words: [String]) async throws {
+        try await serving { _, socket in
+            let given = words.map { $0.replacing("SOCKET", with: socket) }
+            let last = given.filter { !$0.hasPrefix("-") && $0 != socket && $0 != "5s" }
+            var usual = last + ["--socket", socket]
+            if words.contains("--json") { usual.append("--json") }
+            let (first, second) = (await bgtask(given), await bgtask(usual))
+            #expect(first.status == 0 && first.output == second.output, "\(first) \(second)")
+        }
+    }
+
+    @Test func `a host of another user is there, and may not be used`() throws {
+        let message = Console.message(
+            for: .unreachable(socket: "/run/a.sock", cause: "Permission denied"), tried: ["/run/a.sock"])
+        #expect(message.finding.contains("may not use the host"), "\(message)")
+        #expect(!message.remedy.contains("Start a host"), "\(message)")
     }
 
     @Test func `the payload of a dash is what stands on standard input`() async throws {

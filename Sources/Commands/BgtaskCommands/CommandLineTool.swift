@@ -9,7 +9,7 @@ public enum CommandLineTool {
     public static func main() -> Never {
         StandardStreams.openMissing()
         Terminal.ignoreBrokenPipes()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = LeadingOptions.moved(Array(CommandLine.arguments.dropFirst()))
         let surroundings = Surroundings.current
         switch begin(arguments, in: surroundings) {
         case .ended(let status): exit(status)
@@ -29,7 +29,8 @@ public enum CommandLineTool {
     ///   - surroundings: What the command reads, and where it writes.
     /// - Returns: The exit status, as Documentation/CommandLine.md lists it.
     public static func run(_ arguments: [String], in surroundings: Surroundings) async -> Int32 {
-        switch begin(arguments, in: surroundings) {
+        let arguments = LeadingOptions.moved(arguments)
+        return switch begin(arguments, in: surroundings) {
         case .ended(let status): status
         case .completes: await complete(arguments, in: surroundings)
         case .waits(let command): await finish(command, of: arguments, in: surroundings)

@@ -74,7 +74,15 @@ extension DaemonCommand {
         let states = ServiceStates(of: host, logger)
         let control = try ControlServer(
             host: host, socketPath: configuration.socketPath, access: access, logger: logger,
-            onServing: { states.beginServing() })
+            onServing: { [paths = effective.paths] in
+                logger.notice(
+                    "serving",
+                    metadata: [
+                        "socket": "\(paths.socket)", "state": "\(paths.state)",
+                        "plugins": "\(paths.plugins)", "manifests": "\(paths.manifests)",
+                    ])
+                states.beginServing()
+            })
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: control), .init(service: host),
         ]

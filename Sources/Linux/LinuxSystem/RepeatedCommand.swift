@@ -77,7 +77,7 @@ public final class RepeatedCommand: Sendable {
         let end = SystemClocks().now().monotonic + timeout
         while true {
             let result = runOnce(path, arguments, timeout: timeout, stop: stop)
-            guard case .notStarted(let error) = result, error.code == ETXTBSY else { return result }
+            guard case .notStarted(let error) = result, error.isBusyProgram else { return result }
             let now = SystemClocks().now().monotonic
             guard now < end else { return result }
             if waits(until: now + busyInterval, stop: stop) { return nil }
