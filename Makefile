@@ -132,7 +132,8 @@ install:
 	.ci/manual '$(DESTDIR)$(PREFIX)/share' "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 	cd "$$(swift build -c release --static-swift-stdlib --show-bin-path)" && \
 	    install -s bgtaskd bgtask bgtask-runner bgtask-transfer bgtask-task '$(DESTDIR)$(PREFIX)/bin'
-	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
+	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h Sources/SDK/CHandlerABI/include/bgtask_json.h \
+	    '$(DESTDIR)$(PREFIX)/include'
 	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
 	.ci/install-sdk '$(DESTDIR)$(PREFIX)/share/bgtask/SDK'
 	Packaging/install-units '$(DESTDIR)$(PREFIX)/lib' '$(PREFIX)/bin'

@@ -75,12 +75,10 @@ extension DaemonCommand {
         let control = try ControlServer(
             host: host, socketPath: configuration.socketPath, access: access, logger: logger,
             onServing: { [paths = effective.paths] in
+                // In the message, because the lines on a terminal have no other facts than the launch's.
                 logger.notice(
-                    "serving",
-                    metadata: [
-                        "socket": "\(paths.socket)", "state": "\(paths.state)",
-                        "plugins": "\(paths.plugins)", "manifests": "\(paths.manifests)",
-                    ])
+                    "socket \(paths.socket), state \(paths.state), manifests \(paths.manifests), plugins \(paths.plugins)"
+                )
                 states.beginServing()
             })
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [

@@ -1,8 +1,7 @@
 extension TemplateNames {
     /// The files of a plugin in C: one source file, its manifest, and a Makefile with a test.
-    func cFiles(header: String) -> [TemplateFile] {
-        [
-            TemplateFile(path: "include/bgtask.h", text: header),
+    func cFiles(headers: [TemplateFile]) -> [TemplateFile] {
+        headers + [
             TemplateFile(path: "\(name).c", text: source),
             TemplateFile(path: "\(name).yaml", text: cManifest),
             TemplateFile(path: "exports.map", text: Self.exports),
@@ -110,6 +109,7 @@ extension TemplateNames {
         _ language: String, source: String, function: String, needs: String,
         others: [String] = [
             "| `include/bgtask.h` | the interface to the host, and its manual; a copy, so that the plugin builds anywhere |",
+            "| `include/bgtask_json.h` | functions that read the payload of a request, also a copy |",
             "| `exports.map` | the only symbol that the library exports |",
         ]
     ) -> String {

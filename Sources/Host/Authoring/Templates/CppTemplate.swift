@@ -1,8 +1,7 @@
 extension TemplateNames {
     /// The files of a plugin in C++: one source file, its manifest, and a Makefile with a test.
-    func cppFiles(header: String) -> [TemplateFile] {
-        [
-            TemplateFile(path: "include/bgtask.h", text: header),
+    func cppFiles(headers: [TemplateFile]) -> [TemplateFile] {
+        headers + [
             TemplateFile(path: "\(name).cpp", text: cppSource),
             TemplateFile(path: "\(name).yaml", text: cManifest),
             TemplateFile(path: "exports.map", text: Self.exports),

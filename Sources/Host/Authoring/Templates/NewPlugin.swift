@@ -41,9 +41,9 @@ public struct NewPlugin: Sendable {
         self.directory = path
         switch template {
         case .c:
-            files = names.cFiles(header: try installation.header())
+            files = names.cFiles(headers: try installation.headerFiles())
         case .cpp:
-            files = names.cppFiles(header: try installation.header())
+            files = names.cppFiles(headers: try installation.headerFiles())
         case .rust:
             files = names.rustFiles
         case .python:
