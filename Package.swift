@@ -206,7 +206,8 @@ let package = Package(
             ]),
         module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
-        module("Transferring", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"]),
+        module(
+            "Transferring", in: "Sources/Host", uses: ["Digests", "LinuxSystem", "RunnerWire", "TaskModel"]),
         module("LogFiles", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel"]),
         module(
             "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -118,6 +119,17 @@ void fetch_go_on(struct transfer *transfer) {
         curl_easy_pause(transfer->handle, CURLPAUSE_CONT);
 }
 
+/* Keeps the answer to an upload, which its app may need. */
+static void keep_answer(struct transfer *transfer, const char *bytes, size_t length) {
+    if (transfer->answer == NULL)
+        transfer->answer = malloc(ANSWER_MAX);
+    bool has_room = transfer->answer != NULL && transfer->answer_length <= ANSWER_MAX &&
+                    length <= ANSWER_MAX - transfer->answer_length;
+    if (has_room)
+        memcpy(transfer->answer + transfer->answer_length, bytes, length);
+    transfer->answer_length = has_room ? transfer->answer_length + length : ANSWER_MAX + 1;
+}
+
 static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     struct transfer *transfer = context;
     struct partial *partial = &transfer->partial;
@@ -127,7 +139,9 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     note_byte(transfer);
     transfer->received += (int64_t)length;
     transfer->bundle->left -= (int64_t)length;
-    // Only the body of a successful download is kept.
+    if (transfer->is_upload)
+        keep_answer(transfer, bytes, length);
+    // Only the body of a successful download is kept in a file.
     if (transfer->is_upload || !response_is_success(&transfer->response))
         return length;
     if (!partial_append(partial, bytes, length)) {
@@ -299,6 +313,7 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     transfer->response_at = 0;
     transfer->message[0] = transfer->error[0] = '\0';
     transfer->upload_at = 0;
+    transfer->answer_length = 0;
     if (transfer->is_upload && !look_at_upload(transfer, &transfer->upload_changed)) {
         transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
         return false;

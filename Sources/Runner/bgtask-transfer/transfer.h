@@ -24,6 +24,8 @@ enum end_kind {
 #define HEADER_LINES_MAX 200u
 /** Why a response with more of them is refused. */
 #define HEADERS_REFUSED "the server sent more than 200 header lines or 48 KiB of them"
+/** The longest answer to an upload that the host gets, in bytes. */
+#define ANSWER_MAX 16384u
 /** The longest validator that is kept, with the final NUL. */
 #define VALIDATOR_MAX 512u
 
@@ -95,6 +97,8 @@ struct transfer {
     int64_t resumed_from;   /**< The first byte that this attempt asked for. */
     int64_t received, sent; /**< The bytes of bodies in this attempt. */
     int64_t upload_at;
+    uint8_t *answer;                /**< The body of the answer to an upload; NULL before its first byte. */
+    size_t answer_length;           /**< More than ANSWER_MAX if the body is longer; then it is not kept. */
     int64_t last_byte, last_report; /**< On the monotonic clock, in ms. */
     bool has_news;                  /**< Bytes have moved since the last report. */
     int64_t reported;               /**< The bytes received and sent up to the last report. */

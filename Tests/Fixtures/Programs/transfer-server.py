@@ -24,6 +24,8 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
 /tls/NAME           the address of another server, whose certificate no one trusts, for the same paths
 /put/NAME           accepts an upload; 'busy', 'drop' (K bytes are read), 'hold' and 'gate' as above. With 'chaos', a
                     third of the first 6 requests is dropped, stalls or is answered with 503
+    answer=N        the length of the body of the answer
+    status=S        the status of the answer
     early=N         the first N requests are answered with 200 before their body is read
 /at/NAME            how many bytes of an upload the newest request has brought
 /release/NAME       lets the answers that wait go on
@@ -307,7 +309,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(503, [("Retry-After", "0")], b"busy")
         elif not self.busy():
             self.entry["accepted"] = True
-            self.answer(201, body=b"thanks")
+            self.answer(int(self.value("status", default="201")), body=b"thanks" + b"!" * (int(self.value("answer", default="6")) - 6))
 
     do_POST = do_PUT
 
