@@ -93,7 +93,7 @@ import Testing
                     remedy: "Check its spelling")
                 $0.showsLaunchesAnyway = true
             }
-            let result = await bgtask("push", word, socket: socket)
+            let result = await bgtask("submit", word, socket: socket)
             let hint = last.map { "Did you mean 'com.example.tree.\($0)'? Check" }
             #expect(hint.map(result.errors.contains) ?? !result.errors.contains("Did you mean"), "\(result)")
         }
