@@ -140,7 +140,7 @@ import Testing
             ])
         #expect(try keys(CancelMessage.self) == ["target", "tag"])
         #expect(try keys(ExpireMessage.self) == ["target", "reason"])
-        #expect(try keys(SimulationMessage.self) == ["identifier", "debug", "learn"])
+        #expect(try keys(SimulationMessage.self) == ["identifier", "debug", "learn", "payload"])
         #expect(try keys(PushMessage.self) == ["bundle", "payload", "priority"])
         #expect(try keys(AnswerMessage.self) == ["keepGoing"])
         #expect(try keys(ConditionSettingsMessage.self) == ["settings"])

@@ -107,6 +107,7 @@ public enum CommandLineTool {
         with error: any Error, of arguments: [String], in surroundings: Surroundings
     ) -> Int32 {
         let code = Bgtask.exitCode(for: error)
+        let error = NegativeValue.named(error, in: arguments)
         if code == .validationFailure, arguments.prefix(while: { $0 != "--" }).contains("--json") {
             let message = ErrorMessage(
                 .usage, subject: "bgtask " + arguments.joined(separator: " "),

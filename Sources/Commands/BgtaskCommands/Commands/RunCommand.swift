@@ -1,5 +1,6 @@
 import ArgumentParser
 import Authoring
+import Calendars
 import ControlClient
 import ControlWire
 import HandlerRegistry
@@ -72,6 +73,19 @@ struct RunCommand: HostCommand {
             throw ValidationError("There is no program. Give it after --: bgtask run -- ./report.sh")
         }
         if every != nil, at != nil { throw ValidationError("Use --every or --at, but not both.") }
+        // A wrong time is named before the host is asked, and before a manifest is written.
+        if let every, (try? DurationText.parse(every)) == nil {
+            throw ValidationError(
+                "Not a valid time for --every: '\(Printable.text(every))'. Use a number with a unit, such as 6h or 1d."
+            )
+        }
+        if let at {
+            do {
+                _ = try CalendarExpression(at)
+            } catch {
+                throw ValidationError("Not valid dates for --at: '\(Printable.text(at))': \(error)")
+            }
+        }
         for path in read + write where !path.hasPrefix("/") && !path.hasPrefix("~/") {
             throw ValidationError("Not an absolute path: '\(Printable.text(path))'. Begin it with / or ~/.")
         }
@@ -112,7 +126,8 @@ struct RunCommand: HostCommand {
     /// above it are checked, too.
     private func check(_ path: String, plugins: String?, _ console: Console) throws {
         let problems = ManifestLinter.lint(
-            files: [path], pluginsDirectory: plugins, now: Surroundings.current.now())
+            files: [path], pluginsDirectory: plugins, now: Surroundings.current.now(),
+            users: CallDefaults.bundleUsers)
         let errors = problems.filter { $0.severity == .error }
         if errors.isEmpty {
             for text in note.map({ [$0] }) ?? problems.map(\.description) {
