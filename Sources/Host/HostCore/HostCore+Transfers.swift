@@ -54,8 +54,14 @@ extension HostCore {
     private static func refusal(of request: TransferRequest) -> SubmissionError? {
         request.problem.map {
             SubmissionError(
-                code: .invalidRequest, subject: request.url, finding: $0.finding, remedy: $0.remedy)
+                code: .invalidRequest, subject: shortened(request.url), finding: $0.finding,
+                remedy: $0.remedy)
         }
+    }
+
+    /// An address that a message can contain: its first 200 characters.
+    private static func shortened(_ url: String) -> String {
+        url.count > 200 ? url.prefix(200) + "..." : url
     }
 
     private mutating func makeTransfer(_ request: TransferRequest) -> Transfer {
