@@ -11,6 +11,12 @@ public enum CommandLineTool {
         Terminal.ignoreBrokenPipes()
         let arguments = LeadingOptions.moved(Array(CommandLine.arguments.dropFirst()))
         let surroundings = Surroundings.current
+        if let number = argumentBeyondUTF8(), arguments.first != "---completion" {
+            let error = ValidationError(
+                "The argument \(number) is not valid UTF-8: \(arguments[number - 1]). The host can't store it "
+                    + "unchanged. Give a name in UTF-8, for example that of a link.")
+            exit(end(with: error, of: arguments, in: surroundings))
+        }
         switch begin(arguments, in: surroundings) {
         case .ended(let status): exit(status)
         case .completes:
@@ -19,6 +25,13 @@ public enum CommandLineTool {
         case .waits(let command):
             Task.detached { exit(await finish(command, of: arguments, in: surroundings)) }
             BlockingThread.park()
+        }
+    }
+
+    /// The number of the first argument that Swift's library has changed, because it is not UTF-8.
+    private static func argumentBeyondUTF8() -> Int? {
+        (1..<max(1, Int(CommandLine.argc))).first { number in
+            CommandLine.unsafeArgv[number].map { String(validatingCString: $0) == nil } ?? false
         }
     }
 
