@@ -13,23 +13,34 @@ struct SessionNames {
     }
 
     private let tokens: [SwiftToken]
-    /// The names that have a meaning, in the order of the file.
-    private var declarations: [(index: Int, name: String, meaning: Meaning)] = []
+    /// Whether the file makes the configuration of a background session.
+    private(set) var hasBackgroundSession = false
+    /// The declarations of each name that has a meaning, in the order of the file.
+    private var declarations: [String: [(index: Int, meaning: Meaning)]] = [:]
+    /// Whether the file shows a session of another kind.
+    private var hasOtherSession = false
 
     /// - Parameter tokens: The tokens of the file that are compiled, without comments.
     init(_ tokens: [SwiftToken]) {
         self.tokens = tokens
+        hasBackgroundSession = tokens.indices.contains(where: isBackground)
+        guard hasBackgroundSession else { return }
         // The second time, names are known that are declared after their use, or within a value.
-        for _ in 1...2 { declarations = tokens.indices.compactMap(declared) }
+        for _ in 1...2 {
+            declarations = Dictionary(grouping: tokens.indices.compactMap(declared), by: \.name)
+                .mapValues { $0.map { ($0.index, $0.meaning) } }
+        }
+        hasOtherSession =
+            tokens.indices.contains(where: isShared)
+            || declarations.values.joined().contains {
+                if case .session(isBackground: false) = $0.meaning { true } else { false }
+            }
     }
 
     private func declared(_ index: Int) -> (index: Int, name: String, meaning: Meaning)? {
         guard let (name, value) = declaration(at: index), let meaning = meaning(of: value) else { return nil }
         return (index, name, meaning)
     }
-
-    /// Whether the file makes the configuration of a background session.
-    var hasBackgroundSession: Bool { tokens.indices.contains(where: isBackground) }
 
     /// Whether `.background(withIdentifier` begins before this name.
     func isBackground(_ index: Int) -> Bool {
@@ -52,9 +63,7 @@ struct SessionNames {
             return false
         }
         guard let name = tokens[end].word, name.lowercased().hasSuffix("session") else { return false }
-        return !declarations.contains {
-            if case .session(isBackground: false) = $0.meaning { true } else { false }
-        } && !tokens.indices.contains(where: isShared)
+        return !hasOtherSession
     }
 
     // MARK: Declarations
@@ -152,7 +161,7 @@ struct SessionNames {
 
     /// The meaning of the name at a token.
     private func known(_ index: Int) -> Meaning? {
-        let same = declarations.filter { $0.name == tokens[index].word }
+        guard let name = tokens[index].word, let same = declarations[name] else { return nil }
         return (same.last { $0.index < index } ?? same.first)?.meaning
     }
 
