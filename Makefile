@@ -1,6 +1,6 @@
 # bgtask: make run, test, test-quick, test-systemd, test-qemu, check, fix, sanitize, fuzz, bench, bench-parts,
-# policies, install, deb, clean. Needs a Swift 6.3 toolchain and some Debian packages. As root, a target
-# installs the packages that it lacks; otherwise it prints the command.
+# policies, install, deb, tarball, image, clean. Needs a Swift 6.3 toolchain and some Debian packages. As
+# root, a target installs the packages that it lacks; otherwise it prints the command.
 
 PREFIX ?= /usr/local
 # All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice. SwiftPM finds
@@ -9,7 +9,7 @@ FLAGS := $(shell cat .ci/flags)
 # The tests to run: a part of their names, or all.
 FILTER :=
 
-.PHONY: help build run test test-packages test-quick test-systemd test-qemu check fix sanitize fuzz bench bench-parts policies install deb clean
+.PHONY: help build run test test-packages test-quick test-systemd test-qemu check fix sanitize fuzz bench bench-parts policies install deb tarball image clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs some of the shipped jobs (Ctrl-C ends it)'
@@ -33,6 +33,8 @@ help:
 	@echo 'make policies compare the scheduling policies with rules of Android and systemd: Documentation/Benchmarks/policies.md'
 	@echo 'make install  release build, man pages and completions into PREFIX ($(PREFIX))'
 	@echo 'make deb      the Debian packages bgtask and bgtask-dev, in .build/deb'
+	@echo 'make tarball  a release that can be unpacked anywhere, in .build/tarball'
+	@echo 'make image    a container image of the package of make deb, in .build/image; only as root'
 	@echo 'make clean    remove what was built, and the demo'
 
 build:
@@ -130,7 +132,8 @@ install:
 	.ci/manual '$(DESTDIR)$(PREFIX)/share' "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 	cd "$$(swift build -c release --static-swift-stdlib --show-bin-path)" && \
 	    install -s bgtaskd bgtask bgtask-runner bgtask-transfer bgtask-task '$(DESTDIR)$(PREFIX)/bin'
-	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
+	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h Sources/SDK/CHandlerABI/include/bgtask_json.h \
+	    '$(DESTDIR)$(PREFIX)/include'
 	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
 	.ci/install-sdk '$(DESTDIR)$(PREFIX)/share/bgtask/SDK'
 	Packaging/install-units '$(DESTDIR)$(PREFIX)/lib' '$(PREFIX)/bin'
@@ -142,6 +145,16 @@ deb:
 	Packaging/deb .build/deb/tree "$$(.build/deb/tree/usr/bin/bgtask --version)" .build/deb
 	@if command -v lintian >/dev/null; then lintian --allow-root --fail-on error .build/deb/*.deb; \
 	else echo "The packages were not checked: lintian is not installed"; fi
+
+tarball:
+	rm -rf .build/tarball && mkdir -p .build/tarball
+	$(MAKE) --no-print-directory install DESTDIR='$(CURDIR)/.build/tarball/tree' PREFIX=
+	Packaging/tarball .build/tarball/tree "$$(.build/tarball/tree/bin/bgtask --version)" .build/tarball
+
+image:
+	@.ci/packages image
+	@ls .build/deb/bgtask_*.deb >/dev/null || { echo 'There is no package. Make it first: make deb' >&2; exit 1; }
+	Packaging/image .build/deb/bgtask_*.deb .build/image
 
 clean:
 	rm -rf .build Benchmarks/.build Benchmarks/whole-host/App/.build demo

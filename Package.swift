@@ -46,6 +46,14 @@ let fullyStatic: [LinkerSetting] = [
     .linkedLibrary("swiftSynchronization", .when(configuration: .release)),
 ]
 
+/// Leaves the names of all functions out of a release of a program that loads no libraries.
+///
+/// The driver exports them from a program with a static Swift runtime, so that plugins could use them. The
+/// host then has 92.1 MB instead of 87.4 MB.
+let exportsNothing: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
+]
+
 /// Exports a plugin's entry function and nothing else; found from the package, wherever it is checked out.
 let exportsEntryOnly: LinkerSetting = .unsafeFlags([
     "-Xlinker", "--version-script=\(Context.packageDirectory)/Plugins/exports.map",
@@ -198,7 +206,8 @@ let package = Package(
             ]),
         module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
-        module("Transferring", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"]),
+        module(
+            "Transferring", in: "Sources/Host", uses: ["Digests", "LinuxSystem", "RunnerWire", "TaskModel"]),
         module("LogFiles", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel"]),
         module(
             "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),
@@ -247,7 +256,8 @@ let package = Package(
                 "PushServer",
                 "Pushes", "RequestStore", "Signatures", "TaskHost", "TaskModel", "UnifiedPush",
                 argumentParser, logging, serviceLifecycle,
-            ]),
+            ],
+            links: exportsNothing),
         program("bgtask", in: "Sources/Commands", uses: ["BgtaskCommands"], links: fullyStatic),
         module(
             "BgtaskCommands", in: "Sources/Commands",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads one string from a JSON payload, which is all that this plugin needs of JSON.
+ * Reads one string from a JSON payload into memory of its own.
  */
 #ifndef TREEHASHER_PAYLOAD_H
 #define TREEHASHER_PAYLOAD_H

@@ -46,6 +46,27 @@ import Testing
         #expect(result.failures.first?.hasPrefix("crontab:2: ") == true)
     }
 
+    @Test func `a date that no year has is not kept`() {
+        let result = jobs("0 0 31 2 * echo never\n0 0 30 2,4 * echo sometimes")
+        #expect(result.jobs.count == 1)
+        #expect(result.failures.count == 1)
+        #expect(result.failures.first?.hasPrefix("crontab:1: no year has day '31' in month '2'") == true)
+        // Cron runs it on the Mondays of February.
+        #expect(dates("0 0 31 2 1") == ["Mon *-02-01..30 00:00"])
+    }
+
+    @Test(arguments: [
+        ">> /var/log/no-such-dir/a.log", "2>/srv/no-such-dir/b", "> /var/log/no-such-dir/a.log 2>&1",
+    ])
+    func `a note says that the sandbox refuses a file that the line writes`(redirection: String) throws {
+        let job = try #require(jobs("@daily /bin/date \(redirection)").jobs.first)
+        #expect(
+            job.notes.contains { $0.hasPrefix("It writes to /") && $0.contains("no-such-dir/") },
+            "\(job.notes)")
+        let quiet = try #require(jobs("@daily /bin/date >/dev/null 2>&1").jobs.first)
+        #expect(quiet.notes == [])
+    }
+
     @Test func `variables, the shell and standard input are kept`() throws {
         let text = #"""
             SHELL = /bin/bash

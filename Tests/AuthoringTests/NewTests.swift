@@ -30,6 +30,51 @@ import Testing
         #expect(moved.status == 0 && folder.has("q/libphoto-feed.so"), "\(moved)")
     }
 
+    @Test(arguments: [
+        ("cpp", "c++", "attempt 1: 20 steps"), ("rust", "cargo", "attempt 1: 20 steps"),
+        ("python", "/usr/bin/python3", "100 % 20/20 working"),
+    ])
+    func `a plugin in another language is right, and runs in a host`(
+        template: String, needs: String, end: String
+    ) throws {
+        guard Command.run("sh", "-c", "command -v \(needs)").status == 0 else {
+            print("skipped: \(template) needs \(needs), which is not installed")
+            return
+        }
+        let folder = try Folder()
+        let made = bgtask("new", template, "photo-feed", "--directory", folder.path + "/p")
+        #expect(made.status == 0, "\(made)")
+        let environment = ["TMPDIR": folder.path]
+        let test = Command.run(["make", "-C", folder.path + "/p", "test"], environment: environment)
+        #expect(test.status == 0 && test.output.contains("No problems found"), "\(test.output)")
+        let run = Command.run(
+            [Products.path("bgtask"), "dev", "--once", folder.path + "/p"], environment: environment)
+        #expect(
+            run.status == 0 && run.output.contains(end) && run.output.contains("succeeded after"),
+            "\(run.output)")
+    }
+
+    @Test(arguments: [("cpp", "photo-feed.cpp"), ("rust", "Cargo.toml")])
+    func `dev builds without a Makefile`(template: String, source: String) throws {
+        guard template == "cpp" || Command.run("sh", "-c", "command -v cargo").status == 0 else {
+            print("skipped: cargo is not installed")
+            return
+        }
+        let folder = try Folder()
+        #expect(bgtask("new", template, "photo-feed", "--directory", folder.path + "/p").status == 0)
+        try FileManager.default.removeItem(atPath: folder.path + "/p/Makefile")
+        let environment = ["TMPDIR": folder.path]
+        let run = Command.run(
+            [Products.path("bgtask"), "dev", "--once", folder.path + "/p"], environment: environment)
+        #expect(run.status == 0 && run.output.contains("attempt 1: 20 steps"), "\(run.output)")
+        // The errors of the build name the user's files.
+        let file = template == "cpp" ? source : "src/lib.rs"
+        try folder.write("p/" + file, "nonsense\n")
+        let broken = Command.run(
+            [Products.path("bgtask"), "dev", "--once", folder.path + "/p"], environment: environment)
+        #expect(broken.status == 1 && broken.output.contains("\(file):1:"), "\(broken.output)")
+    }
+
     @Test func `a test of a plugin that exports more than its entry fails`() throws {
         let folder = try Folder()
         _ = bgtask("new", "c", "hello", "--directory", folder.path)

@@ -94,6 +94,36 @@ import Testing
         #expect(lines.count == expected.count, "\(lines.joined(separator: "\n"))")
     }
 
+    @Test func `only background sessions are told of, and what their apps often do wrong`() {
+        let (status, lines) = lines("Sessions")
+        #expect(status == 1)
+        let expected = [
+            "Export.swift:7:23: error: '.observe(\\.' is an error on Linux": "didSet",
+            "Export.swift:8:15: error: 'scheduledTimer(... selector:)' is an error": "withTimeInterval",
+            "Export.swift:10:56: error: submit refuses a continued task without a title": "Give it the title",
+            "Export.swift:15:1: error: '#if !os(Linux)' is false on Linux": "'#if canImport(UIKit)'",
+            "Photos.swift:6:25: warning: a background session needs the trait": "Package.swift",
+            "Photos.swift:26:16: warning: a background session makes no data tasks": "download task",
+            "Photos.swift:27:25: warning: an upload task in a background session must be from a file":
+                "uploadTask(with:fromFile:)",
+            "Photos.swift:28:20: warning: an upload task in a background session must be": "fromFile",
+            "Photos.swift:30:14: warning: a background session supports no completion": "Delegate",
+            "Photos.swift:31:36: warning: a background session needs the trait": "Package.swift",
+            "Photos.swift:31:81: warning: a background session makes no data tasks": "download task",
+            "Photos.swift:32:34: warning: a background session supports no async methods": "Delegate",
+            "Photos.swift:36:33: warning: a background session needs the trait": "Package.swift",
+            "Photos.swift:46:51: warning: this closure runs too late: the file of 'location' was":
+                "Move the file in the method itself",
+            "Photos.swift:56:90: warning: 'serverTrust' is always nil on Linux": "certificates",
+        ]
+        for (beginning, remedy) in expected {
+            #expect(
+                lines.contains { $0.hasPrefix(beginning) && $0.contains(remedy) },
+                "\(beginning) in\n\(lines.joined(separator: "\n"))")
+        }
+        #expect(lines.count == expected.count, "\(lines.joined(separator: "\n"))")
+    }
+
     @Test func `a background session with its trait and its task is right`() throws {
         let folder = try Folder()
         let source =

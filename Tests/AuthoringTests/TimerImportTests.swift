@@ -21,6 +21,17 @@ import Testing
         return imported.jobs
     }
 
+    @Test func `the home directory of the user is written out`() throws {
+        let folder = try Folder()
+        let path = try folder.write("backup.timer", "[Timer]\nOnCalendar=daily\n")
+        try folder.write("backup.service", "[Service]\nExecStart=/bin/sh -c 'ls %h/photos'\n")
+        let known = try #require(try TimerImport.jobs(of: path, home: "/home/ada").jobs.first)
+        #expect(known.manifest.action == .run(["/bin/sh", "-c", "ls /home/ada/photos"]))
+        #expect(known.notes.contains { $0.contains("'%h' is written as /home/ada") }, "\(known.notes)")
+        let unknown = try #require(try TimerImport.jobs(of: path, home: nil).jobs.first)
+        #expect(unknown.notes.contains { $0.contains("'%h' is not known") })
+    }
+
     @Test func `dates, conditions and limits of a timer are kept`() throws {
         let jobs = try job(
             """

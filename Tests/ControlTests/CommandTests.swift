@@ -1,9 +1,12 @@
+import ControlClient
 import ControlWire
 import Foundation
 import Synchronization
 import TaskHostTestSupport
 import TaskModel
 import Testing
+
+@testable import BgtaskCommands
 
 /// Every command of `bgtask`, called as a function of its arguments, with a scripted host on a real socket.
 @Suite(.system, .timeLimit(.minutes(3))) struct CommandTests {
@@ -97,7 +100,7 @@ import Testing
             let result = await bgtask(
                 "launches", "--identifier", "org.example.a", "--json", socket: socket)
             #expect(result.status == 0, "\(result)")
-            #expect(host.asked == ["launches org.example.a 50"])
+            #expect(host.asked.last == "launches org.example.a 50")
             #expect(result.rows.count == 2)
             for row in result.rows {
                 let promised: Set = [
@@ -407,6 +410,56 @@ import Testing
             "\(named)")
     }
 
+    @Test func `launch passes a payload to the request that it makes`() async throws {
+        try await serving { host, socket in
+            let payload = #"{"size": 3}"#
+            let result = await bgtask("launch", "org.example.a", "--payload", payload, socket: socket)
+            #expect(result.status == 0, "\(result)")
+            #expect(host.asked.last == "simulate org.example.a false payload \(payload)", "\(host.asked)")
+            let read = await bgtask(
+                "launch", "org.example.a", "--payload", "@-", "--learn", socket: socket, input: payload)
+            #expect(read.status == 0, "\(read)")
+            #expect(
+                host.asked.last == "simulate org.example.a false learn payload \(payload)", "\(host.asked)")
+        }
+    }
+
+    @Test(arguments: [
+        (["submit", "org.example.a", "--earliest", "-5m"], "--earliest", "-5m"),
+        (["logs", "-n", "-1"], "-n", "-1"), (["launches", "-n", "-1"], "-n", "-1"),
+        (["logs", "--since", "-2h"], "--since", "-2h"),
+    ])
+    func `a negative value is named`(arguments: [String], option: String, value: String) async {
+        let result = await bgtask(arguments)
+        #expect(result.status == 2, "\(result)")
+        #expect(result.errors.contains("\(option) takes no negative value: '\(value)'"), "\(result)")
+        let json = await bgtask(arguments + ["--json"])
+        #expect((json.object["finding"] as? String)?.contains("'\(value)'") == true, "\(json)")
+    }
+
+    @Test(arguments: [["launches", "--since", "yesterdy"], ["logs", "--until", "yesterdy"]])
+    func `a wrong time in the past is answered with times in the past`(arguments: [String]) async {
+        let result = await bgtask(arguments)
+        #expect(result.status == 2, "\(result)")
+        #expect(
+            result.errors.contains("'yesterday 18:00'") && !result.errors.contains("tomorrow"), "\(result)")
+    }
+
+    @Test(arguments: [("--at", "tomorow"), ("--every", "1 dya")])
+    func `run names a wrong time before it asks the host`(option: String, text: String) async {
+        let result = await bgtask(["run", option, text, "--", "echo"])
+        #expect(result.status == 2, "\(result)")
+        #expect(result.errors.contains("'\(text)'") && result.errors.contains(option), "\(result)")
+    }
+
+    @Test func `launches have -n, as logs`() async throws {
+        try await serving { host, socket in
+            let result = await bgtask("launches", "-n", "3", socket: socket)
+            #expect(result.status == 0, "\(result)")
+            #expect(host.asked.last?.contains(" 3") == true, "\(host.asked)")
+        }
+    }
+
     @Test func `help is for every command and has examples`() async throws {
         for command in [
             "submit", "pending", "launches", "show", "report", "cancel", "launch", "expire", "plugins",
@@ -485,6 +538,29 @@ import Testing
             #expect(program.status == library.status, "\(program)")
             #expect(program.output == library.output && program.errors == library.errors, "\(program)")
         }
+    }
+
+    @Test(arguments: [
+        ["--socket", "SOCKET", "pending"], ["--socket=SOCKET", "--json", "pending"],
+        ["--json", "--socket", "SOCKET", "config", "show"],
+        ["--timeout", "5s", "--socket=SOCKET", "pending"],
+    ])
+    func `options of all commands can stand before the command`(words: [String]) async throws {
+        try await serving { _, socket in
+            let given = words.map { $0.replacing("SOCKET", with: socket) }
+            let last = given.filter { !$0.hasPrefix("-") && $0 != socket && $0 != "5s" }
+            var usual = last + ["--socket", socket]
+            if words.contains("--json") { usual.append("--json") }
+            let (first, second) = (await bgtask(given), await bgtask(usual))
+            #expect(first.status == 0 && first.output == second.output, "\(first) \(second)")
+        }
+    }
+
+    @Test func `a host of another user is there, and may not be used`() throws {
+        let message = Console.message(
+            for: .unreachable(socket: "/run/a.sock", cause: "Permission denied"), tried: ["/run/a.sock"])
+        #expect(message.finding.contains("may not use the host"), "\(message)")
+        #expect(!message.remedy.contains("Start a host"), "\(message)")
     }
 
     @Test func `the payload of a dash is what stands on standard input`() async throws {

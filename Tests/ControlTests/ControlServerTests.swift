@@ -140,7 +140,7 @@ import Testing
         let path = folder.path + "/c.sock"
         let (first, second) = (try ControlSocketFile(path: path), try ControlSocketFile(path: path))
         for file in [first, second] {
-            #expect(FileManager.default.createFile(atPath: file.temporaryPath, contents: nil))
+            #expect(FileManager.default.createFile(atPath: file.boundPath, contents: nil))
             try file.publish()
         }
         first.remove()

@@ -72,6 +72,14 @@ import Testing
             ControlSocketSearch.candidates(option: nil, environment: ["XDG_RUNTIME_DIR": "/x"])
                 == ["/x/bgtask/control.sock", "/run/bgtask/control.sock"])
         #expect(ControlSocketSearch.candidates(option: nil, environment: [:]) == ["/run/bgtask/control.sock"])
+        // Without a runtime directory, a host of a user has its socket in the state directory.
+        for (home, state) in [
+            (["HOME": "/h"], "/h/.local/state"), (["HOME": "/h", "XDG_STATE_HOME": "/s"], "/s"),
+        ] {
+            #expect(
+                ControlSocketSearch.candidates(option: nil, environment: home)
+                    == [state + "/bgtask/control.sock", "/run/bgtask/control.sock"])
+        }
     }
 
     @Test func `every event survives its JSON`() throws {
@@ -132,7 +140,7 @@ import Testing
             ])
         #expect(try keys(CancelMessage.self) == ["target", "tag"])
         #expect(try keys(ExpireMessage.self) == ["target", "reason"])
-        #expect(try keys(SimulationMessage.self) == ["identifier", "debug", "learn"])
+        #expect(try keys(SimulationMessage.self) == ["identifier", "debug", "learn", "payload"])
         #expect(try keys(PushMessage.self) == ["bundle", "payload", "priority"])
         #expect(try keys(AnswerMessage.self) == ["keepGoing"])
         #expect(try keys(ConditionSettingsMessage.self) == ["settings"])

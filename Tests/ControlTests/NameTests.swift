@@ -82,6 +82,44 @@ import Testing
         }
     }
 
+    @Test(arguments: [("wlak", "walk"), ("tree.wlak", "walk"), ("wal", nil)])
+    func `a misspelled short form comes with the task that it probably means`(word: String, last: String?)
+        async throws
+    {
+        try await serving(host()) { host, socket in
+            host.edit {
+                $0.refusal = SubmissionError(
+                    code: .notPermitted, subject: word, finding: "no manifest permits it",
+                    remedy: "Check its spelling")
+                $0.showsLaunchesAnyway = true
+            }
+            let result = await bgtask("submit", word, socket: socket)
+            let hint = last.map { "Did you mean 'com.example.tree.\($0)'? Check" }
+            #expect(hint.map(result.errors.contains) ?? !result.errors.contains("Did you mean"), "\(result)")
+        }
+    }
+
+    @Test(arguments: [["launches", "--identifier", "wlak"], ["logs", "wlak"], ["show", "wlak"]])
+    func `a name that no task has is named, with the one that the user probably meant`(arguments: [String])
+        async throws
+    {
+        try await serving(host()) { _, socket in
+            let result = await bgtask(arguments + ["--socket", socket])
+            #expect(result.status == 4, "\(result)")
+            #expect(result.errors.contains("wlak: no manifest has a task of this name"), "\(result)")
+            #expect(result.errors.contains("Did you mean 'com.example.tree.walk'?"), "\(result)")
+        }
+    }
+
+    @Test func `a task without launches is no unknown name`() async throws {
+        try await serving(host()) { _, socket in
+            let list = await bgtask("launches", "--identifier", "walk", socket: socket)
+            #expect(list.status == 0 && list.output.contains("no such launch"), "\(list)")
+            let shown = await bgtask("show", "walk", socket: socket)
+            #expect(shown.status == 4 && !shown.errors.contains("no manifest"), "\(shown)")
+        }
+    }
+
     @Test func `a number means the launch, and - the newest one`() async throws {
         try await serving(host()) { host, socket in
             let request = ScriptedHost.request(

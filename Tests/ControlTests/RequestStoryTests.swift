@@ -48,6 +48,46 @@ import Testing
             ])
     }
 
+    /// A line that a handler printed or logged.
+    private func output(
+        _ text: String, _ source: LogLine.Source, _ level: LogLine.Level = .info, launch: LaunchID = launch
+    ) -> HostEventMessage {
+        .output(
+            LogLineMessage(
+                LogLine(
+                    at: at(0), level: level, source: source, launch: launch,
+                    identifier: try? TaskIdentifier("org.example.a"), message: text)))
+    }
+
+    @Test func `what the launch prints and logs is indented, without its debug lines and other launches`()
+        throws
+    {
+        let request = try request()
+        var story = RequestStory(request: request.id)
+        _ = story.begin(LaunchMessage(ScriptedHost.record(request)))
+        let events = [
+            output("copying", .standardOutput), output("no space", .standardError),
+            output("opened", .handler), output("slow", .handler, .warning), output("x = 3", .handler, .debug),
+            output("another launch", .standardOutput, launch: LaunchID(rawValue: 43)),
+        ]
+        let lines = events.flatMap { story.take($0, now: at(1)) }
+        #expect(lines == ["  copying", "  no space", "  opened", "  warning: slow"])
+    }
+
+    @Test(arguments: [
+        (Outcome.failed, Reason.handlerFailed, "To see its log: bgtask show L42"),
+        (.crashed, .signal, "To see how it ended: bgtask report L42"),
+    ])
+    func `an end without success names the command that shows more`(
+        outcome: Outcome, reason: Reason, advice: String
+    ) throws {
+        let request = try request()
+        var story = RequestStory(request: request.id)
+        _ = story.begin(LaunchMessage(ScriptedHost.record(request)))
+        let ended = ScriptedHost.ended(request, outcome, reason)
+        #expect(story.finish(LaunchMessage(ended), putBack: nil).last == advice)
+    }
+
     @Test func `bgtask launch --wait ends with the attempt, and says when the next one starts`() throws {
         let request = try request()
         var story = RequestStory(request: request.id, isOneAttempt: true)

@@ -270,9 +270,10 @@ final class ScriptedHost: HostControl, LogControl, TransferControl, PushControl 
     }
 
     func simulateLaunch(
-        _ identifier: TaskIdentifier, debug: Bool, learn: Bool
+        _ identifier: TaskIdentifier, debug: Bool, learn: Bool, payload: String?
     ) async throws(SubmissionError) -> SimulatedLaunch {
-        try note("simulate \(identifier) \(debug)\(learn ? " learn" : "")")
+        let options = (learn ? " learn" : "") + (payload.map { " payload \($0)" } ?? "")
+        try note("simulate \(identifier) \(debug)\(options)")
         let record = Self.record(Self.request(TaskSubmission(identifier: identifier, origin: .simulated)))
         script.withLock { $0.onSimulate }(self, record)
         return SimulatedLaunch(record: record, processIdentifier: debug ? 4711 : nil)

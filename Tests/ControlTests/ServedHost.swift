@@ -95,15 +95,17 @@ func bgtask(
         arguments + (socket.map { ["--socket", $0] } ?? []), environment: environment, input: input)
 }
 
-/// Runs the command line `bgtask` in this process.
+/// Runs the command line `bgtask` in this process; with a width, its output is a terminal.
 func bgtask(
-    _ arguments: [String], environment: [String: String] = [:], input: String? = nil
+    _ arguments: [String], environment: [String: String] = [:], input: String? = nil, width: Int? = nil
 ) async -> CommandResult {
     let written = Written()
     var surroundings = Surroundings(
         now: { ScriptedHost.start + .seconds(60) }, output: { written.output($0) },
         errors: { written.errors($0) })
     surroundings.environment = environment
+    surroundings.isTerminal = width != nil
+    surroundings.width = width
     surroundings.input = { Array((input ?? "").utf8) }
     return written.result(await CommandLineTool.run(arguments, in: surroundings))
 }

@@ -51,6 +51,36 @@ import Testing
         #expect(try problems("{write: [HERE]}") == [])
     }
 
+    /// On a host that runs as root, no user of a bundle is the owner of the folder.
+    @Test(arguments: [(0o755, true), (0o1777, false), (0o775, false)])
+    func `a write grant of a directory of another user is a warning`(mode: Int, warns: Bool) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("data/file", "text")
+        let data = folder.path + "/data"
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: data)
+        try folder.write(
+            "a.yaml",
+            """
+            apiVersion: bgtask/v1
+            bundle: com.example.a
+            library: libA.so
+            modes: [processing]
+            tasks:
+              - identifier: com.example.a
+                kind: processing
+            sandbox: {write: [{path: \(data), create: true}]}
+            """)
+        func problems(_ users: ClosedRange<UInt32>?) -> [String] {
+            ManifestLinter.lint(files: [folder.path + "/a.yaml"], pluginsDirectory: nil, users: users)
+                .map { "\($0)" }
+        }
+        let found = problems(4_000_000_000...4_000_000_001)
+        #expect(found.count == (warns ? 1 : 0), "\(found)")
+        #expect(found.allSatisfy { $0.contains("warning") && $0.contains("setfacl -m u:") }, "\(found)")
+        #expect(problems(nil) == [])
+        #expect(problems(0...UInt32.max - 1) == [])
+    }
+
     /// The grants of the only manifest in a new folder, after the registry has read it, and its problems.
     private func scan(_ sandbox: String) throws -> (grants: [HostGrant], problems: [String]) {
         let folder = try TemporaryFolder()

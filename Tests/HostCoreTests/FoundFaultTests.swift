@@ -306,6 +306,26 @@ import Testing
                 || world.core.launches.launch(of: identifier) != nil)
     }
 
+    @Test func `a title or the strategy fail is refused for a task that is not continued`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        let identifier = try TaskIdentifier("com.example.a.powered")
+        var (titled, failing) = (
+            TaskSubmission(identifier: identifier, origin: .client),
+            TaskSubmission(identifier: identifier, origin: .client)
+        )
+        titled.title = "Cleaning"
+        failing.strategy = .fail
+        for submission in [titled, failing] {
+            world.call(.submit(submission, from: nil))
+            try settleStore(&world)
+            #expect(world.core.requests.request(of: identifier) == nil)
+        }
+        world.call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
+        try settleStore(&world)
+        #expect(world.core.requests.request(of: identifier) != nil)
+    }
+
     @Test func `a dismissal cancels continued tasks that wait for others, and starts none of them`() throws {
         var (world, next) = try appended(after: { $0.call(.pause(.until(nil))) })
         let first = try #require(next.after)

@@ -55,6 +55,17 @@ import Testing
         #expect(world[id]?.outcome == .succeeded && world[id]?.failures == 0)
     }
 
+    /// The program makes the files of an attempt when it begins it, which can be after the end.
+    @Test func `the files of an attempt that ends after its transfer are removed again`() throws {
+        var world = TransferWorld()
+        let id = try world.submit { $0.resourceLimit = .seconds(7) }.id
+        world.pass(.seconds(10))
+        #expect(world[id]?.outcome == .failed)
+        world.orders = []
+        world.end(id, .cancelled)
+        #expect(world.orders.contains { if case .remove(id) = $0 { true } else { false } })
+    }
+
     @Test func `a place in which no file can be fails the transfer at once`() throws {
         var world = TransferWorld()
         let id = try world.submit().id

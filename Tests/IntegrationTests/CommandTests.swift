@@ -45,6 +45,8 @@ import Testing
         let answer = host.run(
             "submit", "com.example.job.run", "--wait", "--payload", #"{"time": "$(id); exit 9 '"}"#)
         #expect(answer.status == 0, "\(answer) \(log(host))")
+        #expect(answer.output.contains("\n  good $(id); exit 9 ' from"), "\(answer)")
+        #expect(answer.output.contains("\n  warning: take care\n"), "\(answer)")
         let row = try #require(try host.launches().first)
         #expect(row["outcome"] as? String == "succeeded")
         #expect((row["progress"] as? [String: Any])?["completed"] as? Int == 75)
@@ -197,6 +199,7 @@ import Testing
         #expect(answer.output.contains("it's a  b"))
         let failed = host.run("run", "--", "/bin/false")
         #expect(failed.status == 1, "\(failed)")
+        #expect(failed.output.hasSuffix("To see its log: bgtask show L2\n"), "\(failed)")
         for (option, value) in [("--at", "nonsense"), ("--every", "5")] {
             let refused = host.run("run", option, value, "--name", "clock", "--", "/bin/date")
             #expect(refused.status == 1 && refused.errors.contains("error:"), "\(refused)")

@@ -72,6 +72,15 @@ import Testing
         #expect(partial.status == 0 && partial.output.contains("The launches that could be compared are"))
     }
 
+    @Test func `record and replay read the recording of the host at the socket`() throws {
+        let host = try HostProcess()
+        try host.start()
+        try host.wait("the recording has begun") { host.run("record").output.contains("events-") }
+        #expect(host.run("record").output.contains(host.state.path + "/recording"))
+        #expect(!host.run("replay").errors.contains("No such file"))
+        #expect(host.stop() == 0)
+    }
+
     @Test func `what can't be replayed is told with what to do`() throws {
         let host = try HostProcess()
         let missing = host.run("replay", "/nonexistent/recording")

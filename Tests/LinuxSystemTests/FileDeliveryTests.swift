@@ -44,6 +44,24 @@ import Testing
         #expect(try names == ["directory", "pipe", "source"])
     }
 
+    @Test func `nothing appears behind a link in the path, or in the protected directory`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let manager = FileManager.default
+        try manager.createDirectory(atPath: folder + "/inner/deep", withIntermediateDirectories: true)
+        try manager.createSymbolicLink(atPath: folder + "/way", withDestinationPath: "inner")
+        let link = #expect(throws: SystemCallError.self) { try deliver(to: "way/file") }
+        #expect(link?.isTooDeep == true)
+        for name in ["inner/file", "inner/deep/file", "inner/../inner/file"] {
+            let error = #expect(throws: SystemCallError.self) {
+                try FileDelivery.put(
+                    folder + "/source", at: "\(folder)/\(name)", outside: folder + "/inner", mark: "T1")
+            }
+            #expect(error?.isOfProtectedPlace == true)
+        }
+        #expect(try manager.subpathsOfDirectory(atPath: folder + "/inner") == ["deep"])
+        #expect(try deliver(to: "inner/file") == "new")
+    }
+
     /// A user who may write the directory can put a link under the name that the delivery uses first.
     @Test func `a link under the temporary name is removed, and its file keeps its mode`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

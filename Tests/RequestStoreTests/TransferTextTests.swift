@@ -57,6 +57,7 @@ import Testing
         (transfer.state, transfer.outcome) = (.ended, maybe(.refused))
         (transfer.isTold, transfer.keepsPart) = (Bool.random(using: &numbers), Bool.random(using: &numbers))
         transfer.metrics = maybe(TransferMetrics("1 2 3 4 5 6 7 0 11 1 80 90 ::1 80 - 0")) ?? nil
+        transfer.answer = maybe(text())
         let quick = try #require(TransferText.text(of: transfer))
         #expect(try quick == StoredJSON.text(of: StoredTransfer(transfer)))
         request.priority = 0.75

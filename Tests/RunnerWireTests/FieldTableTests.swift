@@ -151,7 +151,7 @@ struct RunnerTables {
                     }
                 let names = [
                     "BGTASK_BLOB_MAX": FrameLimits.maximumBlob, "VALIDATOR_MAX": 512,
-                    "HEADER_BYTES_MAX": 49_152,
+                    "HEADER_BYTES_MAX": 49_152, "ANSWER_MAX": 16_384,
                 ]
                 let limit = match.4.map { names[String($0)] ?? Int($0) ?? -1 }
                 return FieldRule(

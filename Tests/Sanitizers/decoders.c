@@ -7,6 +7,7 @@
  * call program with every kind of argument. Random numbers begin with a fixed seed, so that a failure can be
  * reproduced. Every input lies in memory of exactly its size, and the unused part of a reader's buffer is
  * poisoned. */
+#include "bgtask_json.h"
 #include "call_program.h"
 #include "frames.h"
 #include "payload.h"
@@ -285,7 +286,7 @@ static void fuzz_programs(void) {
     }
 }
 
-/* MARK: Payloads of the C plugin */
+/* MARK: Payloads */
 
 static void check_payload(const char *json, const char *expected) {
     uint8_t *copy = exactly(json, strlen(json));
@@ -294,6 +295,61 @@ static void check_payload(const char *json, const char *expected) {
         fail(json);
     free(text);
     free(copy);
+}
+
+/* Every value of one payload, and of each beginning of it, by all functions of bgtask_json.h. */
+static void check_values(void) {
+    static const char json[] =
+        "{\"a\": {\"b\": [10, {\"c\": \"\\u00e4x\"}, [], -2.5e1, true, false]}, \"a.b\": 1,"
+        " \"big\": 9223372036854775808, \"nul\": \"\\u0000\", \"a\": 2, \"n\": null}";
+    char text[8];
+    int64_t integer = 7;
+    double number = 7;
+    int truth = 7;
+    for (size_t length = 0; length < sizeof json; length++) {
+        uint8_t *copy = exactly(json, length);
+        static const char *const paths[] = {"a.b", "a.b.0", "a.b.1.c", "a.b.3", "a.b.4",
+                                            "big", "n",     "x.y",     ""};
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+            (void)bgtask_json_string(copy, length, paths[i], text, sizeof text);
+            (void)bgtask_json_integer(copy, length, paths[i], &integer);
+            (void)bgtask_json_number(copy, length, paths[i], &number);
+            (void)bgtask_json_bool(copy, length, paths[i], &truth);
+            (void)bgtask_json_count(copy, length, paths[i]);
+        }
+        free(copy);
+    }
+    const size_t length = sizeof json - 1;
+    if (bgtask_json_string(json, length, "a.b.1.c", text, sizeof text) != 3 || strcmp(text, "\xC3\xA4x") != 0)
+        fail("a string in an array");
+    if (bgtask_json_string(json, length, "a.b.1.c", text, 3) != -2 || text[0] != 0)
+        fail("a string that does not fit");
+    if (bgtask_json_string(json, length, "nul", text, sizeof text) != -2)
+        fail("a string with a NUL");
+    if (bgtask_json_string(json, length, "a.b.0", text, sizeof text) != -1)
+        fail("a number as a string");
+    if (bgtask_json_integer(json, length, "a.b.0", &integer) != 1 || integer != 10)
+        fail("an integer");
+    if (bgtask_json_integer(json, length, "big", &integer) != -1 || integer != 10)
+        fail("an integer out of range");
+    if (bgtask_json_integer(json, length, "a.b.3", &integer) != -1)
+        fail("a fraction as an integer");
+    if (bgtask_json_number(json, length, "a.b.3", &number) != 1 || number != -25)
+        fail("a number");
+    if (bgtask_json_bool(json, length, "a.b.4", &truth) != 1 || truth != 1 ||
+        bgtask_json_bool(json, length, "a.b.5", &truth) != 1 || truth != 0 ||
+        bgtask_json_bool(json, length, "n", &truth) != -1)
+        fail("a truth value");
+    if (bgtask_json_count(json, length, "a.b") != 6 || bgtask_json_count(json, length, "a.b.2") != 0 ||
+        bgtask_json_count(json, length, "a") != -1)
+        fail("a count");
+    if (bgtask_json_integer(json, length, "a.b.6", &integer) != -1 ||
+        bgtask_json_integer(json, length, "missing", &integer) != -1)
+        fail("a path to nothing");
+    char deep[400];
+    memset(deep, '[', sizeof deep);
+    if (bgtask_json_count(deep, sizeof deep, "") != -1)
+        fail("a text that is nested too deep");
 }
 
 static void fuzz_payloads(void) {
@@ -310,6 +366,7 @@ static void fuzz_payloads(void) {
         for (uint64_t changes = random_number(5); changes > 0 && length > 0; changes--)
             bytes[random_number(length)] = (uint8_t)alphabet[random_number(sizeof alphabet)];
         free(payload_string((const char *)bytes, length, "directory"));
+        (void)bgtask_json_count(bytes, length, "other");
         free(bytes);
     }
 }
@@ -349,6 +406,7 @@ int main(int count, char **paths) {
     check_payload("{\"directory\": \"/a/b\"}", "/a/b");
     check_payload("{\"directory\": \"\\u00e4\"}", "\xC3\xA4");
     check_payload("{\"directory\": 5}", NULL);
+    check_values();
     for (int round = 0; round < PAYLOAD_ROUNDS; round += BATCH)
         batch(fuzz_payloads);
     return 0;

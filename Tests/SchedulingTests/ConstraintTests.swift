@@ -145,7 +145,7 @@ import Testing
             vetoes[0].rationale == [
                 Rationale(
                     quantity: "earliestBeginDate", required: "2027-01-15T09:00:00Z or later",
-                    observed: "60 min too early", earliestChange: date,
+                    observed: "1 h too early", earliestChange: date,
                     remedy: "Wait, or start it now without the policies: bgtask launch com.example.a.powered")
             ])
         #expect(vetoes[1].rationale.first?.observed == "not connected (battery at 80 %)")

@@ -17,7 +17,8 @@ struct Bgtask: AsyncParsableCommand {
             attempt to do so. The tasks of one manifest form a bundle.
 
             bgtask finds the host by the socket of --socket, else by $BGTASK_SOCKET, else by \
-            $XDG_RUNTIME_DIR/bgtask/control.sock, else by /run/bgtask/control.sock.
+            $XDG_RUNTIME_DIR/bgtask/control.sock (~/.local/state/bgtask/control.sock without \
+            XDG_RUNTIME_DIR), else by /run/bgtask/control.sock.
 
             Exit codes: 0 the command did its work; 1 a launch did not succeed, or a file has \
             errors; 2 the command line is wrong; 3 no host answers; 4 the host refused.

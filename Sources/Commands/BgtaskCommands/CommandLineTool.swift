@@ -9,8 +9,14 @@ public enum CommandLineTool {
     public static func main() -> Never {
         StandardStreams.openMissing()
         Terminal.ignoreBrokenPipes()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = LeadingOptions.moved(Array(CommandLine.arguments.dropFirst()))
         let surroundings = Surroundings.current
+        if let number = argumentBeyondUTF8(), arguments.first != "---completion" {
+            let error = ValidationError(
+                "The argument \(number) is not valid UTF-8: \(arguments[number - 1]). The host can't store it "
+                    + "unchanged. Give a name in UTF-8, for example that of a link.")
+            exit(end(with: error, of: arguments, in: surroundings))
+        }
         switch begin(arguments, in: surroundings) {
         case .ended(let status): exit(status)
         case .completes:
@@ -22,6 +28,13 @@ public enum CommandLineTool {
         }
     }
 
+    /// The number of the first argument that Swift's library has changed, because it is not UTF-8.
+    private static func argumentBeyondUTF8() -> Int? {
+        (1..<max(1, Int(CommandLine.argc))).first { number in
+            CommandLine.unsafeArgv[number].map { String(validatingCString: $0) == nil } ?? false
+        }
+    }
+
     /// Runs one command.
     ///
     /// - Parameters:
@@ -29,7 +42,8 @@ public enum CommandLineTool {
     ///   - surroundings: What the command reads, and where it writes.
     /// - Returns: The exit status, as Documentation/CommandLine.md lists it.
     public static func run(_ arguments: [String], in surroundings: Surroundings) async -> Int32 {
-        switch begin(arguments, in: surroundings) {
+        let arguments = LeadingOptions.moved(arguments)
+        return switch begin(arguments, in: surroundings) {
         case .ended(let status): status
         case .completes: await complete(arguments, in: surroundings)
         case .waits(let command): await finish(command, of: arguments, in: surroundings)
@@ -106,6 +120,7 @@ public enum CommandLineTool {
         with error: any Error, of arguments: [String], in surroundings: Surroundings
     ) -> Int32 {
         let code = Bgtask.exitCode(for: error)
+        let error = NegativeValue.named(error, in: arguments)
         if code == .validationFailure, arguments.prefix(while: { $0 != "--" }).contains("--json") {
             let message = ErrorMessage(
                 .usage, subject: "bgtask " + arguments.joined(separator: " "),

@@ -21,16 +21,6 @@ enum NamedTarget: CustomStringConvertible {
         case .identifier(let identifier): "\(identifier)"
         }
     }
-
-    /// The error for a task of which the host knows neither a request nor a launch.
-    static func unknown(_ identifier: TaskIdentifier) -> ControlClientError {
-        .refused(
-            ErrorMessage(
-                SubmissionError(
-                    code: .notFound, subject: "\(identifier)",
-                    finding: "it has no pending request, and the host remembers no launch of it",
-                    remedy: "To see what a request would wait for: bgtask explain \(identifier)")))
-    }
 }
 
 /// A target as a user writes it.

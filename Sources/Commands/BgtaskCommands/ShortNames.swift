@@ -19,6 +19,37 @@ extension ControlClient {
         return name
     }
 
+    /// The task that an identifier or a short form of one means, as ``task(_:)``.
+    ///
+    /// - Throws: ``ControlClientError/refused(_:)`` if the host knows neither such a task nor a request or a
+    ///   launch of it.
+    func knownTask(_ name: TaskIdentifier) async throws -> TaskIdentifier {
+        let task = try await task(name)
+        if try await isPermitted(task) { return task }
+        if try await pending(task) != nil { return task }
+        if try await newestLaunch(of: task) != nil { return task }
+        throw await unknown(task)
+    }
+
+    /// The error for a task of which the host knows neither a request nor a launch.
+    func unknown(_ task: TaskIdentifier) async -> ControlClientError {
+        let isPermitted = (try? await isPermitted(task)) ?? true
+        let nothing = "it has no pending request, and the host remembers no launch of it"
+        return .refused(
+            ErrorMessage(
+                SubmissionError(
+                    code: .notFound, subject: "\(task)",
+                    finding: isPermitted ? nothing : "no manifest has a task of this name, \(nothing)",
+                    remedy: isPermitted
+                        ? "To see what a request would wait for: bgtask explain \(task)"
+                        : "To list the tasks: bgtask plugins")))
+    }
+
+    /// Whether a manifest has the task.
+    private func isPermitted(_ task: TaskIdentifier) async throws -> Bool {
+        try await names(meaning: task).tasks.identifiers.contains(task.rawValue)
+    }
+
     /// The bundle that an identifier or a short form of one means, as ``task(_:)``.
     func bundle(_ name: BundleIdentifier) async throws -> BundleIdentifier {
         let meanings = try await names(meaning: TaskIdentifier(name.rawValue)).bundles.identifiers

@@ -39,6 +39,11 @@ enum UnknownCommand {
             """
     }
 
+    /// How many of the first words name the command; at least 1.
+    static func words(ofCommandIn arguments: [String]) -> Int {
+        max(1, arguments.count - walk(arguments).rest.count)
+    }
+
     /// Subcommands that run without their name and have arguments.
     private static let takesArguments: [any ParsableCommand.Type] = [ConfigCommand.Show.self]
 

@@ -74,7 +74,13 @@ extension DaemonCommand {
         let states = ServiceStates(of: host, logger)
         let control = try ControlServer(
             host: host, socketPath: configuration.socketPath, access: access, logger: logger,
-            onServing: { states.beginServing() })
+            onServing: { [paths = effective.paths] in
+                // In the message, because the lines on a terminal have no other facts than the launch's.
+                logger.notice(
+                    "socket \(paths.socket), state \(paths.state), manifests \(paths.manifests), plugins \(paths.plugins)"
+                )
+                states.beginServing()
+            })
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: control), .init(service: host),
         ]

@@ -38,16 +38,22 @@ public struct Installation: Sendable {
             "Install it: make install")
     }
 
-    /// The text of `bgtask.h`.
+    /// Copies of the headers for a plugin's directory `include`.
     ///
-    /// - Throws: ``AuthoringError`` if it is not found, or can't be read.
-    func header() throws(AuthoringError) -> String {
-        let path = try headers() + "/bgtask.h"
-        do {
-            return String(decoding: try FileContents.read(path, limit: 1 << 20), as: UTF8.self)
-        } catch {
-            throw AuthoringError(path, "\(error)", "Make it readable")
+    /// - Throws: ``AuthoringError`` if one is not found, or can't be read.
+    func headerFiles() throws(AuthoringError) -> [TemplateFile] {
+        let directory = try headers()
+        var files: [TemplateFile] = []
+        for name in ["bgtask.h", "bgtask_json.h"] {
+            let path = "\(directory)/\(name)"
+            do {
+                let text = String(decoding: try FileContents.read(path, limit: 1 << 20), as: UTF8.self)
+                files.append(TemplateFile(path: "include/\(name)", text: text))
+            } catch {
+                throw AuthoringError(path, "\(error)", "Make it readable")
+            }
         }
+        return files
     }
 
     /// The directory of the Swift package that plugins depend on.

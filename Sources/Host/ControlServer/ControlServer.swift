@@ -85,6 +85,7 @@ public struct ControlServer: Service {
                 path: file.path, finding: "another host answers there",
                 remedy: "Stop that host, or set 'paths.socket' (--socket) of this one to another path")
         }
+        file.makeRoom()
         if access.isShared, !file.isReachable {
             logger.warning(
                 "Groups have powers, but other users can't reach the control socket. Permit them to pass: chmod o+x on its directory",
@@ -102,7 +103,7 @@ public struct ControlServer: Service {
         // date.
         let server = try HTTPServerBuilder.http1(configuration: http).buildServer(
             configuration: ServerConfiguration(
-                address: .unixDomainSocket(path: file.temporaryPath),
+                address: .unixDomainSocket(path: file.boundPath),
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
             eventLoopGroup: loop.group, logger: quiet,
             responder: responder(connections),

@@ -35,14 +35,24 @@ final class EventFeed: Sendable {
     init(of host: any HostControl) { self.host = host }
 
     /// Adds the events of a selection to a queue from now on, until the queue ends.
-    func add(_ queue: FrameQueue, _ selection: Selection = .usual) {
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the client.
+    ///   - selection: Which events the client gets.
+    ///   - onEnd: Called when the queue has ended, on any thread.
+    func add(
+        _ queue: FrameQueue, _ selection: Selection = .usual, onEnd: @escaping @Sendable () -> Void = {}
+    ) {
         let number = state.withLock { state in
             state.last += 1
             state.queues[state.last] = (queue, selection)
             if state.stop == nil { state.stop = host.follow { [weak self] in self?.take($0) } }
             return state.last
         }
-        queue.onEnd { [weak self] in self?.remove(number) }
+        queue.onEnd { [weak self] in
+            self?.remove(number)
+            onEnd()
+        }
     }
 
     private func remove(_ number: Int) {

@@ -110,15 +110,16 @@ public protocol HostControl: Sendable {
     /// Launches a task at once; only the policies Permission, SystemSleep, OneLaunchPerIdentifier and
     /// Conflicts apply.
     ///
-    /// The launch runs the task's pending request, or else a new request with the manifest's values. With
-    /// `debug`, the task stops before its handler, and the method returns when it has stopped. While a
-    /// debugger traces the task, its lease, its progress limit and its grace period are paused. With `learn`,
-    /// the record of the launch contains what it used of its grants.
+    /// The launch runs the task's pending request, or else a new request with the manifest's values. With a
+    /// payload, it runs a new request with the manifest's values and this payload, which replaces the pending
+    /// one unless the task has a queue. With `debug`, the task stops before its handler, and the method
+    /// returns when it has stopped. While a debugger traces the task, its lease, its progress limit and its
+    /// grace period are paused. With `learn`, the record of the launch contains what it used of its grants.
     ///
     /// - Throws: `notPermitted` if no manifest has the identifier, `unavailable` if the task already
     ///   runs or could not start.
     func simulateLaunch(
-        _ identifier: TaskIdentifier, debug: Bool, learn: Bool
+        _ identifier: TaskIdentifier, debug: Bool, learn: Bool, payload: String?
     ) async throws(SubmissionError) -> SimulatedLaunch
 
     /// Asks running launches to stop.

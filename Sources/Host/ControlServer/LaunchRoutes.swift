@@ -27,7 +27,8 @@ struct LaunchRoutes {
         routes.post("launches") { request, context in
             let message = try await request.message(SimulationMessage.self, context: context, limits: limits)
             let launch = try await host.simulateLaunch(
-                message.identifier, debug: message.debug ?? false, learn: message.learn ?? false)
+                message.identifier, debug: message.debug ?? false, learn: message.learn ?? false,
+                payload: message.payload)
             return try Response.json(SimulatedLaunchMessage(launch), status: .created)
         }
         routes.post("expire") { request, context in

@@ -41,7 +41,18 @@ struct NameRoutes {
         let found = ShortName.meanings(of: word, in: names)
         return NamesMessage.Meanings(
             identifiers: Array(found.prefix(NamesMessage.greatestCount)),
-            nearest: found.isEmpty ? Nearest.match(word, in: names) : nil)
+            nearest: found.isEmpty ? nearest(word, names) : nil)
+    }
+
+    /// The name that a misspelled identifier or a misspelled short form means; `nil` if none is similar.
+    private func nearest(_ word: String, _ names: [String]) -> String? {
+        if let name = Nearest.match(word, in: names) { return name }
+        let count = word.count { $0 == "." } + 1
+        let ends = names.sorted().map { name in
+            (name, name.split(separator: ".").suffix(count).joined(separator: "."))
+        }
+        guard let end = Nearest.match(word, in: ends.map(\.1)) else { return nil }
+        return ends.first { $0.1 == end }?.0
     }
 
     private func beginning(with prefix: String, _ names: [String]) -> NamesMessage.Meanings {

@@ -3,8 +3,8 @@ import TaskModel
 
 /// The name of a query parameter that at least one route reads.
 enum QueryKey: String {
-    case after, bundle, follow, form, identifier, identifiers, launch, limit, only, outcome, prefix, since
-    case queues, summary, tag, until, word
+    case after, bundle, follow, form, identifier, identifiers, launch, limit, only, outcome, output, prefix
+    case queues, since, summary, tag, until, word
 }
 
 /// Registers the routes of the control API.

@@ -21,10 +21,12 @@ final class StreamFrame: Sendable {
 
     /// Creates the frame of an event.
     convenience init(_ event: HostEvent) {
-        self.init {
-            let message = HostEventMessage(event)
-            return try Self.text(message.name, message)
-        }
+        self.init { try Self.text(of: HostEventMessage(event)) }
+    }
+
+    /// Creates the frame of the event that a handler has printed or logged a line.
+    convenience init(output line: LogLine) {
+        self.init { try Self.text(of: HostEventMessage.output(LogLineMessage(line))) }
     }
 
     /// Creates the frame of a line of the log.
@@ -56,6 +58,10 @@ final class StreamFrame: Sendable {
         buffer.writeBytes(try ControlJSON.line(message))
         buffer.writeString("\n\n")
         return buffer
+    }
+
+    private static func text(of message: HostEventMessage) throws -> ByteBuffer {
+        try text(message.name, message)
     }
 
     /// Encodes a line of the log as an event.

@@ -10,11 +10,14 @@ struct StreamRoutes {
     let events: EventFeed
 
     func add(to routes: RouteTable) {
-        routes.get("events", query: [.only]) { request, context in
+        routes.get("events", query: [.only, .output]) { request, context in
             let selection = try request.selection
+            if selection == .transferEnds { try request.refuse([.output], beside: .only) }
+            let task = try request.query(.output).map(ClientText.identifier)
             try connections.follow(context, subject: request.subject)
             let (queue, frames) = connections.queue(for: context)
-            events.add(queue, selection)
+            let stop = task.map { output(of: $0, to: queue) }
+            events.add(queue, selection) { stop?() }
             return .stream(frames, of: queue, to: request, context)
         }
         routes.get("log", query: [.follow, .launch, .identifier, .since, .until, .limit]) {
@@ -43,6 +46,18 @@ struct StreamRoutes {
             }
             return .stream(frames, of: queue, after: before, to: request, context)
         }
+    }
+
+    /// Adds what the handlers of a task print and log from now on to a queue.
+    ///
+    /// It leaves lines out for a client that reads too slowly, because the log has them all.
+    ///
+    /// - Returns: A function that ends this.
+    private func output(of task: TaskIdentifier, to queue: FrameQueue) -> @Sendable () -> Void {
+        host.logs.log { line in
+            guard let line, line.identifier == task, line.source != .host else { return }
+            queue.put(StreamFrame(output: line), isDispensable: true)
+        }.stop
     }
 }
 

@@ -37,6 +37,28 @@ enum GrantedFiles {
             remedy: "Grant the directory that contains it")
     }
 
+    /// Warnings of `write` grants of directories that belong to others, where the bundle's own user may not
+    /// write.
+    ///
+    /// A directory to which its group may write is not reported: that may be an access control list.
+    static func problems(
+        of manifest: Manifest, _ users: ClosedRange<UInt32>, _ file: String
+    ) -> [ManifestProblem] {
+        manifest.sandbox.write.compactMap { grant in
+            guard let full = examined(grant.path), let walk = try? PathWalk(full),
+                let end = (try? PathWalk.Step.at(walk.realPath)) ?? nil, end.kind == .directory,
+                !users.contains(end.owner), end.mode & 0o022 == 0
+            else { return nil }
+            return ManifestProblem(
+                severity: .warning, file: file,
+                finding: "tasks can't write to '\(grant.path)': they run as a user of their bundle, and the "
+                    + "directory belongs to user \(end.owner) with mode \(String(end.mode & 0o7777, radix: 8))",
+                remedy: "Grant a directory that the host makes for that user, such as {path: "
+                    + "\(grant.path)/\(manifest.bundle), create: true}, or after the first launch, permit it: "
+                    + "setfacl -m u:$(stat -c %u STATE/data/\(manifest.bundle)):rwx \(grant.path)")
+        }
+    }
+
     /// The path of a grant, with the home directory of this user; `nil` if it has a value of the payload.
     static func examined(_ path: String) -> String? {
         if path.contains("${") { return nil }

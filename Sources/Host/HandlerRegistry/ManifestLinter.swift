@@ -22,12 +22,14 @@ public enum ManifestLinter {
     ///   - hostFiles: The directories of a host that no manifest may have a write grant for. With a plugins
     ///     directory, those of the manifests, too.
     ///   - looksUpGrants: Whether to warn of `read` and `write` grants whose files this machine lacks.
+    ///   - users: The users of bundles of the host that will read the manifests. It gets warnings of `write`
+    ///     grants of directories of others; `nil` if tasks run as the host's user, or if that is not known.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
     public static func lint(
         files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
         signatures: SignatureRule = SignatureRule(), calls search: CallSearch? = nil,
         machine: Set<SandboxLayer>? = nil, now: WallTime? = nil, hostFiles: HostFiles = HostFiles(),
-        looksUpGrants: Bool = false
+        looksUpGrants: Bool = false, users: ClosedRange<UInt32>? = nil
     ) -> [ManifestProblem] {
         var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
@@ -54,6 +56,7 @@ public enum ManifestLinter {
             problems += hostFiles.adding(installed(file, pluginsDirectory, conditionsDirectory))
                 .grants(of: read.manifest.sandbox).map { HostFiles.problem(of: $0, file) }
             if looksUpGrants { problems += GrantedFiles.problems(of: read.manifest.sandbox, file) }
+            if let users { problems += GrantedFiles.problems(of: read.manifest, users, file) }
             if let machine {
                 let isolation = IsolationReport(groupKill: .noFork, layers: [], sandbox: machine)
                 problems += read.manifest.isolationProblem(file, isolation).map { [$0] } ?? []

@@ -11,8 +11,8 @@ extension HostCore {
         case .push(let push): deliver(push, call, asked, isRescanned)
         case .open(let bundle): open(bundle, call, asked, isRescanned)
         case .cancel(let target): cancel(target, call)
-        case .simulate(let identifier, let debug, let learn):
-            simulate(identifier, call, debug: debug, learn: learn)
+        case .simulate(let identifier, let debug, let learn, let payload):
+            simulate(identifier, call, debug: debug, learn: learn, payload: payload)
         case .expire(let target, let reason): expire(target, reason, call)
         case .change(let bundle, let change): self.change(bundle, change, call)
         case .pause(let order): pause(order, call)
@@ -165,7 +165,7 @@ extension HostCore {
     // MARK: Simulated launches
 
     private mutating func simulate(
-        _ identifier: TaskIdentifier, _ call: CallID, debug: Bool, learn: Bool
+        _ identifier: TaskIdentifier, _ call: CallID, debug: Bool, learn: Bool, payload: String?
     ) {
         // Of a task with a queue, the scheduler knows whether another launch can start.
         if declaration(for: identifier)?.queue == nil, let other = launches.launch(of: identifier) {
@@ -176,12 +176,15 @@ extension HostCore {
                     finding: "it already runs as \(other.record.id)",
                     remedy: "Wait for it, or stop it with 'bgtask expire \(other.record.id)'"))
         }
-        if let waiting = requests.request(of: identifier), !requests.withdrawing.contains(waiting.id) {
+        // The payload belongs to a request, so another payload needs another request.
+        if payload == nil, let waiting = requests.request(of: identifier),
+            !requests.withdrawing.contains(waiting.id)
+        {
             return simulate(waiting, call, debug: debug, learn: learn)
         }
-        submit(
-            TaskSubmission(identifier: identifier, origin: .simulated),
-            for: .simulation(call, debug: debug, learn: learn))
+        var submission = TaskSubmission(identifier: identifier, origin: .simulated)
+        submission.payload = payload
+        submit(submission, for: .simulation(call, debug: debug, learn: learn))
     }
 
     mutating func simulate(_ request: TaskRequest, _ call: CallID, debug: Bool, learn: Bool) {

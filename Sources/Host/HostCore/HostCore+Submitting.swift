@@ -52,6 +52,9 @@ extension HostCore {
         guard let handler = handler(for: identifier) else {
             return refuse(submission, submitter, notPermitted(identifier))
         }
+        if let problem = problem(withShownPartsOf: submission) {
+            return refuse(submission, submitter, problem)
+        }
         let client = clients.client(of: process, for: identifier)
         guard client != nil || handler.canLaunch(identifier) else {
             return refuse(submission, submitter, noClient(for: identifier))
@@ -115,6 +118,26 @@ extension HostCore {
                 remedy: "Give it a shorter \(name) without control characters")
         }
         return nil
+    }
+
+    /// Why a submission can't have a title or the strategy `fail`; `nil` if it has none, or if its task is
+    /// continued, so that the user sees the title and waits for the start.
+    private func problem(withShownPartsOf submission: TaskSubmission) -> SubmissionError? {
+        guard let kind = declaration(for: submission.identifier)?.kind, kind != .continuedProcessing else {
+            return nil
+        }
+        let part: String
+        if !submission.title.isEmpty || !submission.subtitle.isEmpty {
+            part = "a title"
+        } else if submission.strategy == .fail {
+            part = "the strategy 'fail'"
+        } else {
+            return nil
+        }
+        return SubmissionError(
+            code: .invalidRequest, subject: "\(submission.identifier)",
+            finding: "it has \(part), and its kind is \(kind.rawValue)",
+            remedy: "Leave it out: only tasks of the kind continuedProcessing have titles and strategies")
     }
 
     /// Resumes a submission or call after the directories were read again.

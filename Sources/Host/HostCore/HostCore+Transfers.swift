@@ -54,8 +54,14 @@ extension HostCore {
     private static func refusal(of request: TransferRequest) -> SubmissionError? {
         request.problem.map {
             SubmissionError(
-                code: .invalidRequest, subject: request.url, finding: $0.finding, remedy: $0.remedy)
+                code: .invalidRequest, subject: shortened(request.url), finding: $0.finding,
+                remedy: $0.remedy)
         }
+    }
+
+    /// An address that a message can contain: its first 200 characters.
+    private static func shortened(_ url: String) -> String {
+        url.count > 200 ? url.prefix(200) + "..." : url
     }
 
     private mutating func makeTransfer(_ request: TransferRequest) -> Transfer {
@@ -154,7 +160,9 @@ extension HostCore {
         case .ended(let id, let end, let received, let sent):
             if transfers.reserve.remove(id) { stoppedTransfers.remove(id) }
             // The program may have made files after they were removed for the end.
-            if transfers[id]?.outcome == .cancelled || transfers[id] == nil { removeAgain(id) }
+            // An end that is not stored yet removes them when it is.
+            let isStored = transfers[id]?.state == .ended && !unstoredEnds.contains(id)
+            if isStored || transfers[id]?.outcome == .cancelled || transfers[id] == nil { removeAgain(id) }
             guard var transfer = transfers[id], transfer.state == .running else {
                 return countAbandoned(id, received: received, sent: sent)
             }
@@ -174,7 +182,7 @@ extension HostCore {
         }
     }
 
-    /// Removes the files of a transfer that was cancelled during its attempt.
+    /// Removes the files of a transfer that ended before its attempt.
     private mutating func removeAgain(_ id: TransferID) {
         if transfers[id]?.keepsFiles != true { emit(.transfer(.remove(id))) }
     }
@@ -384,6 +392,7 @@ extension HostCore {
             abandonedMarks[transfer.id] = (transfer.request.bundle, mark)
         }
         stoppedTransfers.remove(transfer.id)
+        unstoredEnds.insert(transfer.id)
         if transfers.reserve.remove(transfer.id) { emit(.transfer(.cancel(transfer.id))) }
         for old in transfers.put(transfer, at: now) { forget(old) }
         // The files go before the end is durable, because on a full disk it becomes durable only then. If the
@@ -447,6 +456,7 @@ extension HostCore {
             nextRetry = nextRetry ?? now.boot + Self.storeRetryDelay
             return
         }
+        unstoredEnds.remove(transfer.id)
         emit(.publish(.transferChanged(transfer)))
         if let outcome = transfer.outcome { emit(.publish(.transferEnded(transfer.id, outcome))) }
         if !transfer.keepsFiles { emit(.transfer(.remove(transfer.id))) }

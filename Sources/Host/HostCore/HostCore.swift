@@ -106,6 +106,8 @@ public struct HostCore: Sendable {
     ///
     /// Their bytes count for the bundle: the program has taken them from what the bundle may move.
     var abandonedMarks: [TransferID: (bundle: BundleIdentifier, mark: TransferMark)] = [:]
+    /// The transfers whose end is not stored yet.
+    var unstoredEnds: Set<TransferID> = []
     /// The transfers whose attempts the host has stopped, because the conditions do not permit them.
     var stoppedTransfers: Set<TransferID> = []
     /// What the program was told of the bytes that bundles may move.

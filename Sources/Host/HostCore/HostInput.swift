@@ -200,8 +200,8 @@ public enum HostCall: Sendable {
     case cancel(ControlTarget)
     /// Start a task in spite of most policies, as `bgtask launch` does. With `debug`, the answer comes when
     /// the task has stopped before its handler. With `learn`, the launch's record contains what it used of
-    /// its grants. Answer: `simulated`.
-    case simulate(TaskIdentifier, debug: Bool, learn: Bool = false)
+    /// its grants. With a payload, a new request with it is started. Answer: `simulated`.
+    case simulate(TaskIdentifier, debug: Bool, learn: Bool = false, payload: String? = nil)
     /// Stop running launches. Answer: `expiring`.
     case expire(ControlTarget, Reason)
     /// Change the state of a bundle: a use, the foreground, a dismissal, the refresh switch, the budget or a

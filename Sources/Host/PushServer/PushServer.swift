@@ -56,7 +56,10 @@ public struct PushServer: Service {
         moments: any MomentSource = SystemClocks()
     ) {
         self.address = address
-        certificates = certificate.map { CertificateFiles(certificate: $0.chain, key: $0.key) }
+        certificates = certificate.map {
+            CertificateFiles(
+                certificate: $0.chain, key: $0.key, logger: logger, moments: moments)
+        }
         desk = PushDesk(
             limits: limits, secrets: secrets, receiver: receiver, logger: logger, moments: moments)
         self.logger = logger

@@ -118,14 +118,14 @@ public enum RecordedLog {
             throw RecordingError(
                 subject: path, finding: "\(error)",
                 remedy:
-                    "Run the command as the user of the host, and check the path. To list the files: bgtask record"
+                    "Run the command as the user of the host, and check the path. To list the files: bgtask record --state DIR"
             )
         }
         guard !files.isEmpty else {
             throw RecordingError(
                 subject: path, finding: "it contains no recording",
                 remedy:
-                    "Give the path of the directory 'recording' in a host's state directory, or of a file in it. To list the files: bgtask record"
+                    "Give the path of the directory 'recording' in a host's state directory, or of a file in it. To list the files: bgtask record --state DIR"
             )
         }
         return files

@@ -93,7 +93,7 @@ public struct RecordedSegment: Sendable {
             throw RecordingError(
                 subject: path, finding: "it can't be read: \(error)",
                 remedy:
-                    "Run the command as the user of the host, and give the path of a host's recording, or of a file in it. To list the files: bgtask record"
+                    "Run the command as the user of the host, and give the path of a host's recording, or of a file in it. To list the files: bgtask record --state DIR"
             )
         }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -103,7 +103,7 @@ public struct RecordedSegment: Sendable {
             throw RecordingError(
                 subject: path, finding: "it is empty",
                 remedy:
-                    "Give the path of a host's recording, or of a file in it. To list the files: bgtask record"
+                    "Give the path of a host's recording, or of a file in it. To list the files: bgtask record --state DIR"
             )
         }
         try Self.checkNumbers(

@@ -61,6 +61,7 @@ struct StoredTransfer: Codable {
     var isTold: Bool?
     var keepsPart: Bool?
     var metrics: String?
+    var answer: String?
 
     init(_ transfer: Transfer) {
         id = transfer.id
@@ -75,7 +76,7 @@ struct StoredTransfer: Codable {
         outcome = transfer.outcome
         endedAt = transfer.endedAt.map(StoredInstant.init)
         (isTold, keepsPart) = (transfer.isTold, transfer.keepsPart)
-        metrics = transfer.metrics?.text
+        (metrics, answer) = (transfer.metrics?.text, transfer.answer)
     }
 
     /// The stored transfer, as the type that the host uses.
@@ -95,6 +96,7 @@ struct StoredTransfer: Codable {
         result.endedAt = endedAt?.time
         (result.isTold, result.keepsPart) = (isTold, keepsPart)
         result.metrics = metrics.flatMap(TransferMetrics.init)
+        result.answer = answer
         return result
     }
 }

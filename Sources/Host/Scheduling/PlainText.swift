@@ -16,6 +16,16 @@ extension Duration {
     /// Like ``text``, but rounded down, so that an elapsed time never looks as if it had reached a limit.
     var elapsedText: String { text(roundedUp: false) }
 
+    /// The duration in two units, rounded up to a minute from 10 minutes on: `2 h 28 min`, `3 d 4 h`.
+    var exactText: String {
+        let minutes = (wholeMilliseconds + 59_999) / 60_000
+        if minutes < 10 { return text }
+        let (days, hours) = (minutes / 1440, minutes / 60 % 24)
+        if days > 0 { return "\(days) d" + (hours > 0 ? " \(hours) h" : "") }
+        if hours > 0 { return "\(hours) h" + (minutes % 60 > 0 ? " \(minutes % 60) min" : "") }
+        return "\(minutes) min"
+    }
+
     private func text(roundedUp: Bool) -> String {
         if (1..<1000).contains(wholeMilliseconds) { return "\(wholeMilliseconds) ms" }
         let seconds = max(0, (wholeMilliseconds + (roundedUp ? 999 : 0)) / 1000)

@@ -9,7 +9,9 @@ public struct HostTransfers: Sendable {
     /// Makes a transfer, which is durable when the function returns.
     public func transfer(_ request: TransferRequest) async throws(SubmissionError) -> Transfer {
         var known: [Substring: String] = [:]
-        return try await host.ask(.transfer(Self.resolved(request, &known))).value {
+        let resolved = Self.resolved(request, &known)
+        try check(resolved)
+        return try await host.ask(.transfer(resolved)).value {
             if case .transfer(let found) = $0 { found } else { nil }
         }
     }
@@ -19,9 +21,21 @@ public struct HostTransfers: Sendable {
         // Most often, many files go to one directory.
         var known: [Substring: String] = [:]
         let resolved = requests.map { Self.resolved($0, &known) }
+        for request in resolved { try check(request) }
         return try await host.ask(.transfers(resolved)).value {
             if case .transfers(let found) = $0 { found } else { nil }
         }
+    }
+
+    /// Refuses a download into the host's own directory: it could replace the store or a lock.
+    private func check(_ request: TransferRequest) throws(SubmissionError) {
+        guard request.direction == .download, let file = request.file,
+            PathWalk.isInside(file, host.configuration.stateDirectory)
+        else { return }
+        throw SubmissionError(
+            code: .invalidRequest, subject: file,
+            finding: "the host keeps its own files in \(host.configuration.stateDirectory)",
+            remedy: "Give a file in another directory")
     }
 
     /// The request with the one spelling of the path of a download, without links in its directory, so that
@@ -33,10 +47,11 @@ public struct HostTransfers: Sendable {
             let slash = file.lastIndex(of: "/")
         else { return request }
         let name = file[file.index(after: slash)...]
-        // A path that ends so names no file, and a directory can be missing: the delivery says that.
+        // A path that ends so names no file, and a directory can be missing: the delivery says that. Links
+        // before a missing directory are resolved, because the delivery follows none.
         guard !["", ".", ".."].contains(name), !file.utf8.contains(0),
             let directory = known[file[..<slash]]
-                ?? (try? DirectoryTree.realPath(of: String(file[...slash])))
+                ?? (try? PathWalk(String(file[...slash])).realPath)
         else { return request }
         known[file[..<slash]] = directory
         var resolved = request

@@ -59,9 +59,9 @@ extension TaskHost {
     /// Starts a task at once; only the policies Permission, SystemSleep, OneLaunchPerIdentifier and Conflicts
     /// apply.
     public func simulateLaunch(
-        _ identifier: TaskIdentifier, debug: Bool, learn: Bool
+        _ identifier: TaskIdentifier, debug: Bool, learn: Bool, payload: String?
     ) async throws(SubmissionError) -> SimulatedLaunch {
-        try await ask(.simulate(identifier, debug: debug, learn: learn)).value {
+        try await ask(.simulate(identifier, debug: debug, learn: learn, payload: payload)).value {
             if case .simulated(let launch) = $0 { launch } else { nil }
         }
     }

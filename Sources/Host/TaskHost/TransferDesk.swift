@@ -44,7 +44,7 @@ final class TransferDesk: Sendable {
                     + "bgtask-runner, from the same version")
         }
         let files = TransferFiles(
-            root: directories.transfers,
+            root: directories.transfers, protected: configuration.stateDirectory,
             dataDirectory: { [directories] in directories.data(of: $0) })
         do {
             try directories.makeTransfers(for: user)

@@ -23,6 +23,9 @@ public struct TransferFiles: Sendable {
     /// The directory of all transfers.
     public let root: String
 
+    /// The directory of the host's own files.
+    private let protected: String?
+
     /// The data directory of a bundle; the bundle's handover directory is in it.
     let dataDirectory: @Sendable (BundleIdentifier) -> String
 
@@ -30,11 +33,14 @@ public struct TransferFiles: Sendable {
     ///
     /// - Parameters:
     ///   - root: The directory of all transfers.
+    ///   - protected: The host's directory, in which no place may be, without links; `nil` for none.
     ///   - dataDirectory: Returns the data directory of a bundle.
     public init(
-        root: String, dataDirectory: @escaping @Sendable (BundleIdentifier) -> String
+        root: String, protected: String? = nil,
+        dataDirectory: @escaping @Sendable (BundleIdentifier) -> String
     ) {
         self.root = root
+        self.protected = protected
         self.dataDirectory = dataDirectory
     }
 
@@ -60,7 +66,8 @@ public struct TransferFiles: Sendable {
         var linked: [String: [TransferID]] = [:]
         for file in files {
             do throws(SystemCallError) {
-                let directory = try FileDelivery.link(source(of: file.id), at: file.place, mark: "\(file.id)")
+                let directory = try FileDelivery.link(
+                    source(of: file.id), at: file.place, outside: protected, mark: "\(file.id)")
                 if let directory {
                     linked[directory, default: []].append(file.id)
                 } else {
@@ -87,7 +94,8 @@ public struct TransferFiles: Sendable {
     /// - Returns: Why that failed; `nil` if the file is durable in its place.
     public func copy(_ file: CompleteFile) -> TransferFailure? {
         do throws(SystemCallError) {
-            try FileDelivery.put(source(of: file.id), at: file.place, mark: "\(file.id)")
+            try FileDelivery.put(
+                source(of: file.id), at: file.place, outside: protected, mark: "\(file.id)")
             return nil
         } catch {
             return Self.failure(error)
@@ -107,6 +115,18 @@ public struct TransferFiles: Sendable {
             return TransferFailure(
                 .badPlace,
                 "the file can't be put into its place, because its name is too long: \(error.subject)")
+        }
+        if error.isTooDeep {
+            return TransferFailure(
+                .badPlace,
+                "the file can't be put into its place, because there is a link in the path of its directory, "
+                    + "which was not there when the host accepted the transfer: \(error.subject)")
+        }
+        if error.isOfProtectedPlace {
+            return TransferFailure(
+                .badPlace,
+                "the file can't be put into its place, because the host keeps its own files there: "
+                    + error.subject)
         }
         return TransferFailure(.notDelivered, "the file can't be put into its place: \(error)")
     }

@@ -1,3 +1,4 @@
+import Digests
 import RunnerWire
 import TaskModel
 
@@ -24,7 +25,7 @@ extension TransferEndedMessage {
         TransferAttemptEnd(
             end, completed: completed.bounded, failure: failure,
             retryAfter: retryAfterSeconds.map { .seconds(Int64(min($0, 1 << 40))) },
-            metrics: metrics.flatMap(TransferMetrics.init))
+            metrics: metrics.flatMap(TransferMetrics.init), answer: answer.map { Base64.encode($0) })
     }
 
     private var failure: TransferFailure? {

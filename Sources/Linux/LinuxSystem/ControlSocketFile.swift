@@ -1,15 +1,16 @@
 import Glibc
 import Synchronization
 
-/// The file of a control socket, in a checked directory, which is published in one step.
+/// The file of a control socket, in a checked directory.
 ///
-/// A server binds ``temporaryPath`` and then calls ``publish()``. So the socket has its mode before a client
-/// can find it. If a crashed host left a file, the new one replaces it atomically.
+/// A server binds ``boundPath`` and then calls ``publish()``. A shared socket is bound under another name and
+/// renamed, so that it has its mode before another user can find it. Any other is bound under its own name,
+/// which tools such as `ss` show for as long as the socket exists.
 public struct ControlSocketFile: Sendable {
     /// The path at which clients look for the socket.
     public let path: String
     /// The path to which the server binds.
-    public var temporaryPath: String { path + ".new" }
+    public var boundPath: String { isShared ? path + ".new" : path }
     /// Whether other users may connect; the server then checks who they are.
     public let isShared: Bool
 
@@ -101,13 +102,19 @@ public struct ControlSocketFile: Sendable {
         return lstat(directory, &status) == 0 && status.st_mode & 0o001 != 0
     }
 
-    /// Sets the mode of the bound socket to 0600, or 0666 for a shared one, and renames it to ``path``.
+    /// Removes what a host that was killed left under ``boundPath``.
+    ///
+    /// Call it before the bind, if ``isServed()`` says that no host answers.
+    public func makeRoom() { _ = unlink(boundPath) }
+
+    /// Sets the mode of the bound socket to 0600, or 0666 for a shared one, which it renames to ``path``.
     ///
     /// - Throws: ``SystemCallError``.
     public func publish() throws(SystemCallError) {
-        try retryingOnInterrupt("chmod", temporaryPath) { chmod(temporaryPath, isShared ? 0o666 : 0o600) }
-        let file = identity(of: temporaryPath)
-        try retryingOnInterrupt("rename", path) { rename(temporaryPath, path) }
+        let bound = boundPath
+        try retryingOnInterrupt("chmod", bound) { chmod(bound, isShared ? 0o666 : 0o600) }
+        let file = identity(of: bound)
+        if bound != path { try retryingOnInterrupt("rename", path) { rename(bound, path) } }
         published.file.withLock { $0 = file }
     }
 
@@ -116,7 +123,8 @@ public struct ControlSocketFile: Sendable {
     /// If this fails, an unused file remains, which the next host replaces.
     public func remove() {
         guard let own = published.file.withLock({ $0 }) else {
-            _ = unlink(temporaryPath)
+            // A socket that was not published is removed only under the name that clients don't look for.
+            if isShared { _ = unlink(boundPath) }
             return
         }
         if let there = identity(of: path), there == own { _ = unlink(path) }

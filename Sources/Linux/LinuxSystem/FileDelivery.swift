@@ -4,30 +4,35 @@ import Glibc
 public enum FileDelivery {
     /// Puts a file into its place: durable, and never visible in part.
     ///
-    /// The source stays, and gets the mode 0644 and this process's user. A file or link that is there already
-    /// is replaced. If both places are on one file system, no byte is copied.
+    /// The source stays, and gets the access of the new file: that of the file which it replaces, or else
+    /// 0644 without the umask, and this process's user. A link is replaced itself. If both places are on one
+    /// file system, no byte is copied.
     ///
     /// - Parameters:
     ///   - source: A file whose contents are durable.
-    ///   - place: The path of the new file; its directory must exist.
+    ///   - place: The path of the new file; its directory must exist, without links in its path.
+    ///   - protected: A directory, without links in its path, in which no file may appear; `nil` for none.
     ///   - mark: A name for the temporary file in that directory, which no other delivery uses.
     /// - Throws: The system call that failed; the temporary file is then removed. `EEXIST` if
-    ///   there is something else than a file or a link in the place.
+    ///   there is something else than a file or a link in the place, `ELOOP` for a link in the path of its
+    ///   directory, ``SystemCallError/isOfProtectedPlace`` for a
+    ///   place in the protected directory.
     public static func put(
-        _ source: String, at place: String, mark: String
+        _ source: String, at place: String, outside protected: String? = nil, mark: String
     ) throws(SystemCallError) {
-        guard let directory = try deliver(source, at: place, mark: mark, mayCopy: true) else { return }
+        let directory = try deliver(source, at: place, outside: protected, mark: mark, mayCopy: true)
+        guard let directory else { return }
         try syncDirectory(directory)
     }
 
-    /// Does the same as ``put(_:at:mark:)`` without copying; the file is durable after ``sync(_:)``.
+    /// Does the same as ``put(_:at:outside:mark:)`` without copying; the file is durable after ``sync(_:)``.
     ///
     /// - Returns: The directory to sync; `nil` if the place is on another file system, and nothing was done.
-    /// - Throws: As ``put(_:at:mark:)``.
+    /// - Throws: As ``put(_:at:outside:mark:)``.
     public static func link(
-        _ source: String, at place: String, mark: String
+        _ source: String, at place: String, outside protected: String? = nil, mark: String
     ) throws(SystemCallError) -> String? {
-        try deliver(source, at: place, mark: mark, mayCopy: false)
+        try deliver(source, at: place, outside: protected, mark: mark, mayCopy: false)
     }
 
     /// Makes the names in a directory durable.
@@ -36,39 +41,53 @@ public enum FileDelivery {
     public static func sync(_ directory: String) throws(SystemCallError) { try syncDirectory(directory) }
 
     private static func deliver(
-        _ source: String, at place: String, mark: String, mayCopy: Bool
+        _ source: String, at place: String, outside protected: String?, mark: String, mayCopy: Bool
     ) throws(SystemCallError) -> String? {
-        let parent = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
-        let directory = parent.isEmpty ? "/" : parent
-        guard canPut(at: place) else { throw SystemCallError(call: "rename", subject: place, code: EEXIST) }
-        let file = try openOwned(source)
+        let slash = place.lastIndex(of: "/") ?? place.startIndex
+        let path = slash == place.startIndex ? "/" : String(place[..<slash])
+        let name = String(place[slash...].drop { $0 == "/" })
+        let directory = try PlaceDirectory(path)
+        let folder = directory.number
+        if let root = protected, let found = directory.path, PathWalk.isInside(found, root) {
+            throw .ofProtectedPlace(place)
+        }
+        guard directory.facts(name).map(isReplaceable) ?? true else {
+            throw SystemCallError(call: "rename", subject: place, code: EEXIST)
+        }
+        let access = FileAccess(replacing: name, in: directory)
+        let file = try openOwned(source, owner: access.owner, group: access.group, mode: access.mode)
         let opened = file.rawValue
         var status = stat()
         try retryingOnInterrupt("fstat", source) { fstat(opened, &status) }
         // The inode is part of the name, because another host could deliver a file with the same mark to the
         // same directory.
-        let temporary = "\(directory)/.bgtask-\(mark)-\(status.st_ino)"
+        let temporary = ".bgtask-\(mark)-\(status.st_ino)"
         // A file with this name was left by a host that died.
-        _ = unlink(temporary)
+        directory.remove(temporary)
         // Most often nothing is in the place, and then no other name is needed: the bytes are all here.
-        if link(file, in: AT_FDCWD, as: place) { return directory }
+        if link(file, in: folder, as: name) { return path }
         do throws(SystemCallError) {
-            if !link(file, in: AT_FDCWD, as: temporary) {
+            if !link(file, in: folder, as: temporary) {
                 if !mayCopy { return nil }
                 let copied = OwnedDescriptor(
-                    taking: try retryingOnInterrupt("open", temporary) {
-                        open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+                    taking: try retryingOnInterrupt("open", place) {
+                        openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
                     })
-                try copy(file, named: source, to: copied, named: temporary)
+                let number = copied.rawValue
+                try copy(file, named: source, to: copied, named: place)
+                if access.owner != geteuid() || access.group != getegid() {
+                    try retryingOnInterrupt("fchown", place) { fchown(number, access.owner, access.group) }
+                }
+                try retryingOnInterrupt("fchmod", place) { fchmod(number, access.mode) }
             }
-            try retryingOnInterrupt("rename", place) { rename(temporary, place) }
+            try retryingOnInterrupt("rename", place) { renameat(folder, temporary, folder, name) }
             // A rename between two names of one file does nothing and keeps both.
-            _ = unlink(temporary)
+            directory.remove(temporary)
         } catch {
-            _ = unlink(temporary)
+            directory.remove(temporary)
             throw error
         }
-        return directory
+        return path
     }
 
     /// Opens a complete file of a transfer, and gives it to its new owner.
@@ -113,13 +132,16 @@ public enum FileDelivery {
     }
 
     /// Whether a file may appear in this place: nothing is there, or a file or link, which
-    /// ``put(_:at:mark:)`` replaces.
+    /// ``put(_:at:outside:mark:)`` replaces.
     ///
     /// A device, a pipe or a socket is not replaced: root could otherwise replace /dev/null.
     public static func canPut(at place: String) -> Bool {
         var status = stat()
-        guard lstat(place, &status) == 0 else { return true }
-        return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
+        return lstat(place, &status) != 0 || isReplaceable(status)
+    }
+
+    private static func isReplaceable(_ status: stat) -> Bool {
+        [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
     }
 
     /// Copies all bytes of a file, durably.

@@ -25,6 +25,8 @@ public final class RepeatedCommand: Sendable {
     /// The complete environment of every run.
     public static let environment = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8"]
     private static let longestLine = 4096
+    /// The time between two attempts to start a program that is busy.
+    private static let busyInterval = Duration.milliseconds(10)
 
     private let stop: OwnedDescriptor
 
@@ -34,7 +36,9 @@ public final class RepeatedCommand: Sendable {
     ///   - arguments: The absolute path of the program, then its arguments.
     ///   - interval: The time from the start of one run to the start of the next, on CLOCK_MONOTONIC. If a
     ///     run takes longer, the next one follows immediately.
-    ///   - timeout: The longest time of a run.
+    ///   - timeout: The longest time of a run. For as long, a program is tried again that cannot be started
+    ///     because its file is open for writing (`ETXTBSY`), as that of a program that is just being
+    ///     replaced.
     ///   - onResult: Called on the thread after each run.
     /// - Throws: The `eventfd` that failed.
     public init(
@@ -70,6 +74,20 @@ public final class RepeatedCommand: Sendable {
     /// Runs the program once; `nil` if the thread must stop.
     private static func run(_ arguments: [String], timeout: Duration, stop: CInt) -> Result? {
         let path = arguments.first ?? ""
+        let end = SystemClocks().now().monotonic + timeout
+        while true {
+            let result = runOnce(path, arguments, timeout: timeout, stop: stop)
+            guard case .notStarted(let error) = result, error.isBusyProgram else { return result }
+            let now = SystemClocks().now().monotonic
+            guard now < end else { return result }
+            if waits(until: now + busyInterval, stop: stop) { return nil }
+        }
+    }
+
+    /// Starts the program and waits for its end; `nil` if the thread must stop.
+    private static func runOnce(
+        _ path: String, _ arguments: [String], timeout: Duration, stop: CInt
+    ) -> Result? {
         do {
             var pair: [CInt] = [-1, -1]
             try retryingOnInterrupt("pipe2", path) { lx_pipe(&pair) }

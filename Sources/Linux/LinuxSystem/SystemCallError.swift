@@ -51,6 +51,15 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether directories are nested too deep for a walk, or links lead to links without end (`ELOOP`).
     public var isTooDeep: Bool { code == ELOOP }
 
+    /// Whether ``FileDelivery`` refused a place in the protected directory.
+    public var isOfProtectedPlace: Bool { call == Self.protection }
+
+    private static let protection = "protect"
+
+    static func ofProtectedPlace(_ place: String) -> SystemCallError {
+        SystemCallError(call: protection, subject: place, code: EPERM)
+    }
+
     /// The error number of a call that the permissions of a file forbid (`EACCES`).
     public static var accessDenied: CInt { EACCES }
 

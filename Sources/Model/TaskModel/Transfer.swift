@@ -62,6 +62,9 @@ public struct Transfer: Equatable, Sendable {
     /// What the newest request cost; `nil` if it is not known, and for transfers without a session, because
     /// only delegates ask for it.
     public var metrics: TransferMetrics?
+    /// The body of the answer to an upload of a session, as base64 text, until the delegate has it; `nil` if
+    /// there is none, or if it was too long.
+    public var answer: String?
 
     /// Creates a transfer that waits.
     public init(id: TransferID, request: TransferRequest, submittedAt: WallTime) {

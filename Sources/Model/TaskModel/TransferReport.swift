@@ -28,17 +28,20 @@ public struct TransferAttemptEnd: Equatable, Sendable {
     public var retryAfter: Duration?
     /// What the newest request cost; `nil` if none was measured.
     public var metrics: TransferMetrics?
+    /// The body of the answer to an upload, as base64 text; `nil` if there was none, or if it was too long.
+    public var answer: String?
 
     /// Creates an end.
     public init(
         _ kind: Kind, completed: Int64? = nil, failure: TransferFailure? = nil, retryAfter: Duration? = nil,
-        metrics: TransferMetrics? = nil
+        metrics: TransferMetrics? = nil, answer: String? = nil
     ) {
         self.kind = kind
         self.completed = completed
         self.failure = failure
         self.retryAfter = retryAfter
         self.metrics = metrics
+        self.answer = answer
     }
 }
 

@@ -119,6 +119,12 @@ public struct TransferRequest: Equatable, Sendable {
                 "Give an address such as https://example.com/file"
             )
         }
+        if !server.utf8.allSatisfy({ $0 < 0x80 }) {
+            return (
+                "the host of the address has letters beyond ASCII",
+                "Write it in the form that begins with xn--, which 'idn2 NAME' and browsers show"
+            )
+        }
         if let port,
             !(1...65_535).contains(Int(port) ?? 0) || !port.utf8.allSatisfy({ (0x30...0x39).contains($0) })
         {

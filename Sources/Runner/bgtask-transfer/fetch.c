@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -54,16 +55,35 @@ static bool continues(const struct transfer *transfer) {
            response->first + response->length == response->total;
 }
 
+/* Handles the end of the header lines of a redirect: the next request may be a GET without a body. libcurl
+ * does this, too, but keeps a method that it does not know itself. */
+static void follow_redirect(struct transfer *transfer) {
+    long status = transfer->response.status;
+    bool is_post = strcmp(transfer->method, "POST") == 0;
+    if (strcmp(transfer->method, "HEAD") == 0 || (status != 303 && !(is_post && status < 303)))
+        return;
+    curl_easy_setopt(transfer->handle, CURLOPT_CUSTOMREQUEST, NULL);
+    if (transfer->given < 0)
+        transfer->given = transfer->upload_at;
+}
+
+/* Whether a response says that the condition of the request was not met, or that it has no file. A request
+ * for the whole file, without a condition, may get one. */
+static bool has_no_rest(const struct response *response) {
+    long status = response->status;
+    return response_has_no_file(response) || status == 304 || status == 412 || status == 416;
+}
+
 /* Handles the end of the header lines of a response that is not a redirect: decides where its body goes. */
 static bool accept_response(struct transfer *transfer) {
     const struct response *response = &transfer->response;
     struct partial *partial = &transfer->partial;
-    if (transfer->is_upload || !response_is_success(response)) {
-        // The bytes so far can't be the beginning of another length.
-        if (response->status == 416 && transfer->resumed_from > 0)
-            transfer->must_restart = true;
-        return !transfer->must_restart;
+    if (transfer->resumed_from > 0 && has_no_rest(response)) {
+        transfer->must_restart = true;
+        return false;
     }
+    if (transfer->is_upload || !response_is_success(response) || response_has_no_file(response))
+        return true;
     if (response->status == 206) {
         if (continues(transfer)) {
             if (partial->total < 0)
@@ -99,6 +119,8 @@ static size_t on_header(char *line, size_t one, size_t length, void *context) {
     if (is_trailer)
         return length;
     const struct response *response = &transfer->response;
+    if (response->is_complete && response->is_redirect)
+        follow_redirect(transfer);
     bool is_final = response->is_complete && response->status >= 200 && !response->is_redirect;
     return !is_final || accept_response(transfer) ? length : 0;
 }
@@ -118,6 +140,17 @@ void fetch_go_on(struct transfer *transfer) {
         curl_easy_pause(transfer->handle, CURLPAUSE_CONT);
 }
 
+/* Keeps the answer to an upload, which its app may need. */
+static void keep_answer(struct transfer *transfer, const char *bytes, size_t length) {
+    if (transfer->answer == NULL)
+        transfer->answer = malloc(ANSWER_MAX);
+    bool has_room = transfer->answer != NULL && transfer->answer_length <= ANSWER_MAX &&
+                    length <= ANSWER_MAX - transfer->answer_length;
+    if (has_room)
+        memcpy(transfer->answer + transfer->answer_length, bytes, length);
+    transfer->answer_length = has_room ? transfer->answer_length + length : ANSWER_MAX + 1;
+}
+
 static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     struct transfer *transfer = context;
     struct partial *partial = &transfer->partial;
@@ -127,7 +160,9 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     note_byte(transfer);
     transfer->received += (int64_t)length;
     transfer->bundle->left -= (int64_t)length;
-    // Only the body of a successful download is kept.
+    if (transfer->is_upload)
+        keep_answer(transfer, bytes, length);
+    // Only the body of a successful download is kept in a file.
     if (transfer->is_upload || !response_is_success(&transfer->response))
         return length;
     if (!partial_append(partial, bytes, length)) {
@@ -217,6 +252,13 @@ static bool add_own_headers(struct transfer *transfer) {
             return false;
         transfer->headers = list;
     }
+    if (!has_header(transfer, "Content-Type")) {
+        // libcurl would say of a POST that it is a form.
+        list = curl_slist_append(list, "Content-Type:");
+        if (list == NULL)
+            return false;
+        transfer->headers = list;
+    }
     return true;
 }
 
@@ -264,8 +306,14 @@ static void set_callbacks(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_PREREQDATA, transfer);
     if (!transfer->is_upload)
         return;
-    curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)transfer->upload_length);
+    if (strcmp(transfer->method, "POST") == 0) {
+        // Unlike UPLOAD with another method, this becomes a GET where a redirect asks for it.
+        curl_easy_setopt(handle, CURLOPT_POST, 1L);
+        curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->upload_length);
+    } else {
+        curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
+        curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)transfer->upload_length);
+    }
     curl_easy_setopt(handle, CURLOPT_READFUNCTION, on_upload);
     curl_easy_setopt(handle, CURLOPT_READDATA, transfer);
     curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, on_rewind);
@@ -273,14 +321,25 @@ static void set_callbacks(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, 512L * 1024L);
 }
 
-/* Finds when the file to send was last changed; false if it has not the length that is announced. */
-static bool look_at_upload(const struct transfer *transfer, struct timespec *changed) {
-    struct stat facts;
+/* Looks at the file to send; false if it has not the length that is announced. */
+static bool look_at_upload(const struct transfer *transfer, struct stat *facts) {
     // The descriptor stays that of the same file, whatever its name becomes.
-    if (fstat(transfer->upload, &facts) != 0 || facts.st_size != transfer->upload_length)
-        return false;
-    *changed = facts.st_mtim;
-    return true;
+    return fstat(transfer->upload, facts) == 0 && facts->st_size == transfer->upload_length;
+}
+
+static bool is_same_time(struct timespec one, struct timespec other) {
+    return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
+}
+
+/* Whether the file to send was changed since the attempt began. */
+static bool has_changed(const struct transfer *transfer) {
+    const struct stat *before = &transfer->upload_facts;
+    struct stat now;
+    if (!look_at_upload(transfer, &now) || !is_same_time(now.st_mtim, before->st_mtim))
+        return true;
+    // A program can put the time of the contents back, but not that of the inode. The latter also changes
+    // with the number of names: who removes the file meanwhile does not change its bytes.
+    return now.st_nlink == before->st_nlink && !is_same_time(now.st_ctim, before->st_ctim);
 }
 
 bool fetch_begin(CURLM *multi, struct transfer *transfer) {
@@ -299,7 +358,9 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     transfer->response_at = 0;
     transfer->message[0] = transfer->error[0] = '\0';
     transfer->upload_at = 0;
-    if (transfer->is_upload && !look_at_upload(transfer, &transfer->upload_changed)) {
+    transfer->answer_length = 0;
+    transfer->given = -1;
+    if (transfer->is_upload && !look_at_upload(transfer, &transfer->upload_facts)) {
         transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
         return false;
     }
@@ -320,7 +381,8 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     set_callbacks(transfer);
     if (strcmp(transfer->method, "HEAD") == 0)
         curl_easy_setopt(transfer->handle, CURLOPT_NOBODY, 1L);
-    else if (strcmp(transfer->method, transfer->is_upload ? "PUT" : "GET") != 0)
+    else if (strcmp(transfer->method, transfer->is_upload ? "PUT" : "GET") != 0 &&
+             !(transfer->is_upload && strcmp(transfer->method, "POST") == 0))
         curl_easy_setopt(transfer->handle, CURLOPT_CUSTOMREQUEST, transfer->method);
     curl_easy_setopt(transfer->handle, CURLOPT_HTTPHEADER, headers);
     transfer->last_byte = now_milliseconds();
@@ -407,16 +469,13 @@ static bool is_long_line(const struct transfer *transfer, CURLcode code) {
 
 /* Whether the server, which has accepted an upload, got the whole file as it was and is. */
 static bool is_sent(struct transfer *transfer) {
-    struct timespec changed;
-    if (transfer->upload_at < transfer->upload_length) {
+    if ((transfer->given < 0 ? transfer->upload_at : transfer->given) < transfer->upload_length) {
         transfer_fail(transfer, END_FAULTY, "the server answered before it had received the file");
         return false;
     }
-    if (look_at_upload(transfer, &changed) && changed.tv_sec == transfer->upload_changed.tv_sec &&
-        changed.tv_nsec == transfer->upload_changed.tv_nsec)
-        return true;
-    transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
-    return false;
+    if (has_changed(transfer))
+        transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
+    return transfer->message[0] == '\0';
 }
 
 static bool complete_download(struct transfer *transfer) {
@@ -459,6 +518,11 @@ bool fetch_ended(struct transfer *transfer, CURLcode code) {
     }
     if (!response_is_success(&transfer->response)) {
         transfer_fail(transfer, END_REFUSED, "the server answered with status %ld",
+                      transfer->response.status);
+        return false;
+    }
+    if (!transfer->is_upload && response_has_no_file(&transfer->response)) {
+        transfer_fail(transfer, END_REFUSED, "the server answered with status %ld, which has no file",
                       transfer->response.status);
         return false;
     }

@@ -12,6 +12,7 @@
 #define FLAG(tag)             {tag, FIELD_FLAG, false, false, 0}
 #define TEXT(tag, n)          {tag, FIELD_TEXT, false, false, n}
 #define TEXT_REQUIRED(tag, n) {tag, FIELD_TEXT, true, false, n}
+#define BYTES(tag, n)         {tag, FIELD_BYTES, false, false, n}
 #define TEXTS(tag)            {tag, FIELD_TEXT, false, true, 0}
 
 /* The tables of Documentation/Transfers.md; each row is one entry. */
@@ -30,7 +31,8 @@ static const struct message_rule rules[] = {
     {TRANSFER_PROGRESS, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3), U64_REQUIRED(4), U64_REQUIRED(5),
                          U64_REQUIRED(6)}},
     {TRANSFER_ENDED, {U64_REQUIRED(1), U64_REQUIRED(2), U64_REQUIRED(3), U64_REQUIRED(4), U64_REQUIRED(5),
-                      U64(6), U64(7), TEXT(8, 1024), U64(9), U64_REQUIRED(10), TEXT(11, 320)}},
+                      U64(6), U64(7), TEXT(8, 1024), U64(9), U64_REQUIRED(10), TEXT(11, 320),
+                      BYTES(12, ANSWER_MAX)}},
     {TRANSFER_ALIVE, {{0}}},
     {TRANSFER_FAILED, {TEXT_REQUIRED(1, 1024)}},
     {TRANSFER_BEGAN, {U64_REQUIRED(1)}},
@@ -128,6 +130,9 @@ void report_ended(struct outbox *outbox, const struct transfer *transfer) {
     frame_add_number(&writer, 10, cpu_microseconds());
     if (transfer->metrics[0] != '\0')
         frame_add_text(&writer, 11, transfer->metrics, sizeof(transfer->metrics));
+    bool is_answered = transfer->end_kind == END_FINISHED || transfer->end_kind == END_REFUSED;
+    if (is_answered && transfer->answer_length > 0 && transfer->answer_length <= ANSWER_MAX)
+        frame_add_bytes(&writer, 12, transfer->answer, transfer->answer_length);
     send_report(outbox);
 }
 

@@ -15,8 +15,12 @@ bool response_is_success(const struct response *response) {
 }
 
 bool response_is_busy(const struct response *response) {
-    return response->status >= 500 || response->status == 408 || response->status == 425 ||
-           response->status == 429;
+    long status = response->status;
+    return (status >= 500 && status < 600) || status == 408 || status == 425 || status == 429;
+}
+
+bool response_has_no_file(const struct response *response) {
+    return response->status == 204 || response->status == 205;
 }
 
 /* Reads a number of digits only; -1 if the text is anything else, or too large. */

@@ -13,6 +13,8 @@ const char *response_line(struct response *response, const char *line, size_t le
 const char *response_count(struct response *response, size_t length);
 /** Whether the status asks for another attempt. */
 bool response_is_busy(const struct response *response);
+/** Whether the status is a success without a file, 204 or 205. */
+bool response_has_no_file(const struct response *response);
 /** Whether the status is a success. */
 bool response_is_success(const struct response *response);
 

@@ -18,6 +18,7 @@ void transfer_free(struct transfer *transfer) {
     if (transfer->partial.file >= 0)
         close(transfer->partial.file);
     free(transfer->response.lines);
+    free(transfer->answer);
     free(transfer->url);
     free(transfer->method);
     free(transfer);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /** How an attempt ended; the values are those of the message *ended*. */
@@ -24,6 +25,8 @@ enum end_kind {
 #define HEADER_LINES_MAX 200u
 /** Why a response with more of them is refused. */
 #define HEADERS_REFUSED "the server sent more than 200 header lines or 48 KiB of them"
+/** The longest answer to an upload that the host gets, in bytes. */
+#define ANSWER_MAX 16384u
 /** The longest validator that is kept, with the final NUL. */
 #define VALIDATOR_MAX 512u
 
@@ -83,10 +86,10 @@ struct transfer {
     bool is_upload;
     int upload; /**< The file to send; -1 for a download. */
     int64_t upload_length;
-    struct timespec upload_changed; /**< When the file was last changed, as the attempt began. */
-    int64_t stall_limit;            /**< The longest time without a byte, in ms. */
-    int64_t progress_interval;      /**< The shortest time between two reports, in ms. */
-    int64_t record_step;            /**< After how many bytes the first resume record is written. */
+    struct stat upload_facts;  /**< The file as the attempt began. */
+    int64_t stall_limit;       /**< The longest time without a byte, in ms. */
+    int64_t progress_interval; /**< The shortest time between two reports, in ms. */
+    int64_t record_step;       /**< After how many bytes the first resume record is written. */
     /* The attempt. */
     CURL *handle;
     bool is_added; /**< The handle belongs to the multi handle. */
@@ -95,6 +98,9 @@ struct transfer {
     int64_t resumed_from;   /**< The first byte that this attempt asked for. */
     int64_t received, sent; /**< The bytes of bodies in this attempt. */
     int64_t upload_at;
+    uint8_t *answer;      /**< The body of the answer to an upload; NULL before its first byte. */
+    size_t answer_length; /**< More than ANSWER_MAX if the body is longer; then it is not kept. */
+    int64_t given; /**< The bytes sent before a redirect that is followed without a body; -1 without one. */
     int64_t last_byte, last_report; /**< On the monotonic clock, in ms. */
     bool has_news;                  /**< Bytes have moved since the last report. */
     int64_t reported;               /**< The bytes received and sent up to the last report. */

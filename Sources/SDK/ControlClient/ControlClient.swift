@@ -254,12 +254,15 @@ public struct ControlClient: Sendable {
 
     /// Starts a task immediately, asking only the policies Permission, SystemSleep, OneLaunchPerIdentifier
     /// and Conflicts.
+    ///
+    /// With a payload, the host makes a request with it, instead of starting the pending one.
     public func simulateLaunch(
-        _ identifier: TaskIdentifier, debug: Bool = false, learn: Bool = false
+        _ identifier: TaskIdentifier, debug: Bool = false, learn: Bool = false, payload: String? = nil
     ) async throws(ControlClientError) -> SimulatedLaunchMessage {
         // A debugged launch is answered when it has stopped before its handler.
         try await send(
-            .POST, "/launches", SimulationMessage(identifier: identifier, debug: debug, learn: learn),
+            .POST, "/launches",
+            SimulationMessage(identifier: identifier, debug: debug, learn: learn, payload: payload),
             over: debug ? patient : transport)
     }
 
@@ -425,6 +428,17 @@ public struct ControlClient: Sendable {
     public func events() async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error>
     {
         try await follow("/events")
+    }
+
+    /// Follows the events in the host, and what the handlers of a task print and log.
+    ///
+    /// - Parameter identifier: The task.
+    /// - Returns: As ``events()``. The host leaves lines out for a reader that is too slow.
+    /// - Throws: ``ControlClientError``; the stream can throw it, too.
+    public func events(
+        withOutputOf identifier: TaskIdentifier
+    ) async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error> {
+        try await follow("/events?output=\(identifier)")
     }
 
     private func follow(

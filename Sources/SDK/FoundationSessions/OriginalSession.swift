@@ -12,4 +12,16 @@
             self.init(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
         }
     }
+
+    // The same is true of these properties.
+    extension URLSessionTask {
+        /// Foundation's own `countOfBytesReceived`.
+        package var originalCountOfBytesReceived: Int64 { countOfBytesReceived }
+        /// Foundation's own `countOfBytesExpectedToReceive`.
+        package var originalCountOfBytesExpectedToReceive: Int64 { countOfBytesExpectedToReceive }
+        /// Foundation's own `countOfBytesSent`.
+        package var originalCountOfBytesSent: Int64 { countOfBytesSent }
+        /// Foundation's own `countOfBytesExpectedToSend`.
+        package var originalCountOfBytesExpectedToSend: Int64 { countOfBytesExpectedToSend }
+    }
 #endif

@@ -29,6 +29,9 @@ public enum HostEventMessage: Equatable, Sendable {
     case transferChanged(TransferMessage)
     /// A transfer has ended; only for clients that asked for nothing else.
     case transferEnded(TransferID, TransferOutcome)
+    /// A handler or its program has printed or logged a line; only for clients that asked for the output of
+    /// its task.
+    case output(LogLineMessage)
     /// The host is stopping.
     case hostStopping
     /// An event that only a newer host knows; skip it.
@@ -75,6 +78,7 @@ public enum HostEventMessage: Equatable, Sendable {
         case .launchEnded: "launchEnded"
         case .transferChanged: "transferChanged"
         case .transferEnded: "transferEnded"
+        case .output: "output"
         case .hostStopping: "hostStopping"
         case .unknown(let name): name
         }
@@ -84,7 +88,7 @@ public enum HostEventMessage: Equatable, Sendable {
 extension HostEventMessage: Codable {
     private enum CodingKeys: String, CodingKey {
         case event, request, launch, identifier, verdicts, rationale, reason, progress, at, putBack, title,
-            subtitle, transfer, outcome
+            subtitle, transfer, outcome, line
     }
 
     /// Decodes an event; an unknown name gives ``unknown(_:)``.
@@ -139,6 +143,8 @@ extension HostEventMessage: Codable {
             self = .transferEnded(
                 try values.decode(TransferID.self, forKey: .transfer),
                 try values.decode(TransferOutcome.self, forKey: .outcome))
+        case "output":
+            self = .output(try values.decode(LogLineMessage.self, forKey: .line))
         case "hostStopping":
             self = .hostStopping
         default:
@@ -191,6 +197,8 @@ extension HostEventMessage: Codable {
         case .transferEnded(let id, let outcome):
             try values.encode(id, forKey: .transfer)
             try values.encode(outcome, forKey: .outcome)
+        case .output(let line):
+            try values.encode(line, forKey: .line)
         case .hostStopping, .unknown:
             break
         }

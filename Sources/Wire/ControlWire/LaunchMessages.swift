@@ -194,11 +194,15 @@ public struct SimulationMessage: Codable, Equatable, Sendable {
     public var debug: Bool?
     /// Whether all uses of files, programs and connections are recorded; `nil` means false.
     public var learn: Bool?
+    /// The payload of a new request, a JSON object as text; `nil` starts the pending request, or a new one
+    /// without a payload.
+    public var payload: String?
 
-    public init(identifier: TaskIdentifier, debug: Bool, learn: Bool = false) {
+    public init(identifier: TaskIdentifier, debug: Bool, learn: Bool = false, payload: String? = nil) {
         self.identifier = identifier
         self.debug = debug
         self.learn = learn
+        self.payload = payload
     }
 }
 

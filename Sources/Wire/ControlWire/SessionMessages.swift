@@ -186,10 +186,14 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
     public var asks: Bool
     /// What the newest request cost; `nil` if it is not known.
     public var metrics: SessionMetrics?
+    /// The body of the answer to an upload, as base64 text; `nil` if there is none, or if it is too long.
+    public var body: String?
 
     /// The greatest length of the response's header lines in an answer, in bytes; with them, an answer fits
     /// into a frame even if each needs escapes.
     static let longestHeaders = 12_000
+    /// The greatest length of an answer's header lines and body together, in bytes.
+    private static let longestAnswer = 34_000
 
     /// Describes a transfer; `nil` if it belongs to no session.
     public init?(_ transfer: Transfer, asks: Bool) {
@@ -224,6 +228,8 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
         resumable = transfer.keepsPart == true
         self.asks = asks
         metrics = transfer.metrics.map(SessionMetrics.init)
+        let answer = transfer.answer?.utf8.count ?? 0
+        body = min(length, Self.longestHeaders) + answer <= Self.longestAnswer ? transfer.answer : nil
     }
 }
 

@@ -273,7 +273,7 @@ public struct TransferEndedMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .required(3, .u64), .required(4, .u64), .required(5, .u64),
         .optional(6, .u64), .optional(7, .u64), .optional(8, .text, limit: 1024), .optional(9, .u64),
-        .required(10, .u64), .optional(11, .text, limit: 320))
+        .required(10, .u64), .optional(11, .text, limit: 320), .optional(12, .bytes, limit: 16_384))
     /// The number of the transfer.
     public var transfer: UInt64
     /// How it ended.
@@ -296,11 +296,13 @@ public struct TransferEndedMessage: WireMessage {
     public var cpuMicroseconds: UInt64
     /// What the newest request cost, as ``TransferMetrics`` reads it; `nil` if none was measured.
     public var metrics: String?
+    /// The body of the answer to an upload; `nil` if there was none, or if it was longer.
+    public var answer: [UInt8]?
 
     public init(
         transfer: UInt64, end: TransferAttemptEnd.Kind, completed: UInt64, received: UInt64, sent: UInt64,
         status: UInt64?, code: UInt64?, message: String?, retryAfterSeconds: UInt64?, cpuMicroseconds: UInt64,
-        metrics: String? = nil
+        metrics: String? = nil, answer: [UInt8]? = nil
     ) {
         self.transfer = transfer
         self.end = end
@@ -313,6 +315,7 @@ public struct TransferEndedMessage: WireMessage {
         self.retryAfterSeconds = retryAfterSeconds
         self.cpuMicroseconds = cpuMicroseconds
         self.metrics = metrics
+        self.answer = answer
     }
 
     public init(_ values: FieldValues) throws(WireError) {
@@ -331,6 +334,7 @@ public struct TransferEndedMessage: WireMessage {
         retryAfterSeconds = values[9]
         cpuMicroseconds = values[10]
         metrics = values[11]
+        answer = values[12]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -345,6 +349,7 @@ public struct TransferEndedMessage: WireMessage {
         fields.write(9, retryAfterSeconds)
         fields.write(10, cpuMicroseconds)
         fields.write(11, metrics)
+        fields.write(12, answer)
     }
 }
 

@@ -17,6 +17,7 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
     dates=A,B,...   the Last-Modified of the n-th request, as a day of 2020; the last one is repeated; '-' sends none
     blind=yes       If-Range is ignored: requests for a part get one, of any version
     bare=yes        answers to requests for a part have no ETag
+    rest=S          the status of answers to requests for a part, without a body
     pause=S         waits S seconds before the response
     chaos=SEED      a server in trouble: drops and stalls after random numbers of bytes, and answers some requests
                     with 503, as the seed says; the third request finds another ETag and another content
@@ -24,6 +25,9 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
 /tls/NAME           the address of another server, whose certificate no one trusts, for the same paths
 /put/NAME           accepts an upload; 'busy', 'drop' (K bytes are read), 'hold' and 'gate' as above. With 'chaos', a
                     third of the first 6 requests is dropped, stalls or is answered with 503
+    answer=N        the length of the body of the answer
+    status=S        the status of the answer
+    redirect=S&to=URL   the answer to an upload is a redirect
     early=N         the first N requests are answered with 200 before their body is read
 /at/NAME            how many bytes of an upload the newest request has brought
 /release/NAME       lets the answers that wait go on
@@ -33,7 +37,8 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
 /headers/NAME?lines=N&length=N
 /interim/NAME?code=S&count=N   interim responses before the final one
 /trailers/NAME?lines=N         fields after an empty body
-/status/NAME?code=S
+/page/NAME          a short answer to any method, after the body of the request
+/status/NAME?code=S&body=no
 /hash/NAME?size=N   the SHA-256 of a file; its NAME ends with the ETag of the file, if that has one
 """
 import functools
@@ -151,7 +156,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, body=digest.hexdigest().encode())
 
     def get_status(self):
-        self.answer(int(self.value("code")), body=b"an answer")
+        self.answer(int(self.value("code")), body=b"" if self.value("body") == "no" else b"an answer")
+
+    def get_page(self):
+        self.answer(200, body=b"done")
 
     def get_redirect(self):
         self.answer(int(self.value("status", default="302")), [("Location", self.value("to"))])
@@ -188,6 +196,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.value("hold"):
             self.gate().wait(120)
         if self.busy():
+            return
+        if self.value("rest") and self.headers.get("Range"):
+            self.answer(int(self.value("rest")))
             return
         size = int(self.value("size"))
         tags = self.value("tags", default='-').split(",")
@@ -305,11 +316,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.entry.update(length=length - left, sha256=digest.hexdigest())
         if fault == "busy":
             self.answer(503, [("Retry-After", "0")], b"busy")
+        elif self.value("redirect"):
+            self.answer(int(self.value("redirect")), [("Location", self.value("to"))])
         elif not self.busy():
             self.entry["accepted"] = True
-            self.answer(201, body=b"thanks")
+            self.answer(int(self.value("status", default="201")), body=b"thanks" + b"!" * (int(self.value("answer", default="6")) - 6))
 
-    do_POST = do_PUT
+    do_POST = do_PATCH = do_PUT
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -144,6 +144,24 @@ import Testing
             "python3", "-c", program, certificate, pushes.sender.host, "\(pushes.sender.port)",
             String(decoding: request, as: UTF8.self))
         #expect(answer.output.contains("TLSv1.3 HTTP/1.1 202"), "\(answer)")
+        // Changed files that can't be used, and a certificate that has expired, are no silent faults.
+        try "garbage".write(toFile: certificate, atomically: true, encoding: .utf8)
+        _ = try pushes.sender.send(request)
+        try pushes.host.wait("the log says that the files can't be used") {
+            pushes.host.logTail(50).contains("the changed certificate or key for pushes can't be used")
+        }
+        let wish = directory.path + "/wish.pem"
+        for words in [
+            ["req", "-new", "-key", key, "-out", wish, "-subj", "/CN=push.test"],
+            ["x509", "-req", "-in", wish, "-signkey", key, "-days", "-1", "-out", certificate],
+        ] {
+            let made = Command.run(["openssl"] + words)
+            try #require(made.status == 0, "\(made)")
+        }
+        _ = try pushes.sender.send(request)
+        try pushes.host.wait("the log says that the certificate has expired") {
+            pushes.host.logTail(50).contains("the certificate for pushes has expired")
+        }
     }
 
     @Test func `an address that is taken does not keep the host from its work`() throws {

@@ -24,7 +24,7 @@ final class CommandDriver: SensorDriver {
         let command = ConditionCommand(
             arguments: [program.path], interval: .milliseconds(20), timeout: .seconds(10), value: .exitStatus)
         let condition = CustomCondition(name: "docked", source: .command(command), predicate: .equals("0"))
-        return (CustomSensors.make(condition) { _ in }, nil)
+        return (CustomSensors.make(condition) { print("the program of a condition: \($0)") }, nil)
     }
 
     func appear() throws { try improve() }

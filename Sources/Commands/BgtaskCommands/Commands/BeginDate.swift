@@ -14,7 +14,14 @@ enum BeginDate: Equatable, Sendable {
     /// 02:30`, `2026-11-21 08:00`).
     ///
     /// - Throws: `ValidationError`, whose message lists the valid forms.
-    init(text: String) throws {
+    init(text: String) throws { try self.init(text, clock: "02:30", day: "tomorrow 02:30") }
+
+    /// Reads the same forms for an option about the past, whose message has examples of the past.
+    ///
+    /// - Throws: `ValidationError`, whose message lists the valid forms.
+    init(past text: String) throws { try self.init(text, clock: "10:20", day: "yesterday 18:00") }
+
+    private init(_ text: String, clock: String, day: String) throws {
         if let duration = Self.duration(text) {
             self = .after(duration)
         } else if let date = Timestamp(text) {
@@ -24,7 +31,7 @@ enum BeginDate: Equatable, Sendable {
         } else {
             throw ValidationError(
                 "Use numbers with units and without spaces, such as 30s, 5m, 2h or 1h30m; a local time, such as "
-                    + "02:30, 'tomorrow 02:30' or '2026-11-21 08:00'; or a date with its zone, such as "
+                    + "\(clock), '\(day)' or '2026-11-21 08:00'; or a date with its zone, such as "
                     + "2026-11-21T08:00Z.")
         }
     }

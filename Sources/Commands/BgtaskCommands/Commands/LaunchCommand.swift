@@ -12,6 +12,9 @@ struct LaunchCommand: HostCommand {
             sleep. Conditions, dates, budgets and slots do not matter. If a request of the task is pending, \
             that request starts; otherwise, the host makes one.
 
+            With --payload, the host makes a request with the values of the manifest and this payload. A \
+            request of the task that is pending is replaced, as by 'bgtask submit'; in a queue, it stays.
+
             With --wait, the command ends with this launch. If it failed and the host will try again, the \
             command says when. The further attempts wait for good conditions again.
 
@@ -25,12 +28,19 @@ struct LaunchCommand: HostCommand {
             Examples:
               bgtask launch com.example.feed.refresh
               bgtask launch com.example.feed.refresh --wait
+              bgtask launch com.example.hash.tree --payload '{"root": "/usr/share"}' --wait
               bgtask launch com.example.feed.refresh --debug
               bgtask launch com.example.feed.refresh --learn --wait
             """)
 
     @Argument(help: "The identifier of the task.")
     var identifier: TaskIdentifier
+
+    @Option(
+        help: ArgumentHelp(
+            "Make a request with this payload, a JSON object. @FILE reads it from a file, @- from standard input.",
+            valueName: "json"))
+    var payload: String?
 
     @Flag(help: "Stop before the handler begins, and print the command that attaches a debugger.")
     var debug = false
@@ -44,9 +54,11 @@ struct LaunchCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
+        let payload = try payload.map(PayloadOption.read)
         let identifier = try await client.task(identifier)
-        let events = wait ? try await client.events() : nil
-        let simulated = try await client.simulateLaunch(identifier, debug: debug, learn: learn)
+        let events = wait ? try await RequestWatch.events(of: identifier, client, console) : nil
+        let simulated = try await client.simulateLaunch(
+            identifier, debug: debug, learn: learn, payload: payload)
         if !console.json {
             try console.line(
                 "\(simulated.launch.launch) \(identifier) has started, without waiting for conditions")

@@ -9,7 +9,7 @@ struct LaunchesCommand: HostCommand {
         discussion: """
             Examples:
               bgtask launches
-              bgtask launches --identifier com.example.feed.refresh --limit 5
+              bgtask launches --identifier com.example.feed.refresh -n 5
               bgtask launches --bundle com.example.feed --since 'yesterday 18:00'
               bgtask launches --outcome failed --since 1d
               bgtask launches --tag photos
@@ -29,13 +29,14 @@ struct LaunchesCommand: HostCommand {
     @Option(
         help:
             "List only launches that started since this time: a duration before now (2h), a local time (10:20, 'yesterday 18:00') or a date.",
-        transform: BeginDate.init(text:))
+        transform: BeginDate.init(past:))
     var since: BeginDate?
 
     @Option(help: ArgumentHelp("List only launches of requests with this tag.", valueName: "word"))
     var tag: Tag?
 
-    @Option(help: "The greatest number of launches to list; 1 or more.")
+    @Option(
+        name: [.customShort("n"), .long], help: "The greatest number of launches to list; 1 or more.")
     var limit = ControlProtocol.standardLaunchLimit
 
     @Flag(help: "List all launches that the host remembers.")
@@ -50,7 +51,7 @@ struct LaunchesCommand: HostCommand {
     func run(asking client: ControlClient, console: Console) async throws {
         let now = console.now
         let filter = LaunchFilter(
-            identifier: try await identifier.asyncMap(client.task),
+            identifier: try await identifier.asyncMap(client.knownTask),
             bundle: try await bundle.asyncMap(client.bundle), tag: tag, outcome: outcome,
             since: since.map { $0.time(before: now) })
         if console.json {
@@ -68,8 +69,8 @@ struct LaunchesCommand: HostCommand {
             }
         }
         let table = SharedTable(
-            "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU",
-            "PROGRESS")
+            "LAUNCH", .identifier("IDENTIFIER"), .spare("STATE", 3), "OUTCOME", .filled("REASON"),
+            .spare("ATTEMPT", 1), "STARTED", .spare("TIME", 4), .spare("CPU", 2), .spare("PROGRESS", 5))
         try await client.readLaunchRows(filter, limit: all ? nil : limit) { rows in
             try console.print(rows, in: table) { launch in
                 [

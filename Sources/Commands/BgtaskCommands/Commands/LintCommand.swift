@@ -17,6 +17,9 @@ struct LintCommand: ParsableCommand {
             where 'ldconfig -p' finds libraries. Conditions that a manifest requires must be defined in one of the \
             files, or in conditions.d beside the directory of manifests.
 
+            As root, the command also warns of write grants of directories that belong to others: each bundle \
+            then has a user of its own ('bgtask config isolation.users').
+
             With --sources, the command searches Swift files for code that does nothing on Linux (#if os(iOS)) and for \
             code that does not compile on Linux (missing modules, @objc, #selector, key-value observing). If you also give manifests, \
             it reports identifiers in the code that no manifest permits, and permitted ones that the code never \
@@ -75,7 +78,8 @@ struct LintCommand: ParsableCommand {
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
                 signatures: CallDefaults.signatures, calls: CallDefaults.search(plugins),
                 machine: plugins == nil ? nil : KernelSandbox.layers,
-                now: Surroundings.current.now(), hostFiles: CallDefaults.hostFiles, looksUpGrants: true)
+                now: Surroundings.current.now(), hostFiles: CallDefaults.hostFiles, looksUpGrants: true,
+                users: CallDefaults.bundleUsers)
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {

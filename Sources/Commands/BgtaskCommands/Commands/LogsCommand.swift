@@ -46,13 +46,13 @@ struct LogsCommand: HostCommand {
     @Option(
         help:
             "Show only lines since this time: a duration before now (2h), a local time (10:20, 'yesterday 18:00') or a date.",
-        transform: BeginDate.init(text:))
+        transform: BeginDate.init(past:))
     var since: BeginDate?
 
     @Option(
         help:
             "Show only lines until this time: a duration before now (2h), a local time (10:20, 'yesterday 18:00') or a date.",
-        transform: BeginDate.init(text:))
+        transform: BeginDate.init(past:))
     var until: BeginDate?
 
     @Option(name: [.customShort("n"), .long], help: "Show only this number of the newest lines, 1 to 10000.")
@@ -110,7 +110,10 @@ struct LogsCommand: HostCommand {
             for try await line in try await client.log(selection) where wants(line) { found.append(line) }
         }
         for line in found.suffix(lines ?? found.count) { try show(line, console) }
-        if found.isEmpty, !console.json { console.complain("bgtask: no line of the log matches") }
+        guard found.isEmpty else { return }
+        // The log can have lines of a task that is gone, so only a task without lines can be a mistake.
+        if let task { _ = try await client.knownTask(task) }
+        if !console.json { console.complain("bgtask: no line of the log matches") }
     }
 
     /// What to ask the host for: once, or once for each launch of a request.

@@ -11,6 +11,9 @@ struct NewCommand: ParsableCommand {
             Templates:
               swift: a Swift package that uses Apple's BackgroundTasks API
               c: one C file that uses bgtask.h
+              cpp: one C++ file that uses bgtask.h
+              rust: a crate of Rust with the interface of bgtask.h
+              python: a program in Python, with a manifest that runs it
               call: only a manifest, which calls functions of an installed library
               command: only a manifest, which contains a shell script or names a program
 
@@ -22,9 +25,10 @@ struct NewCommand: ParsableCommand {
               bgtask new swift Feed --bundle com.example.feed
               bgtask new call greeter --directory ~/jobs/greeter
               bgtask new command backup --bundle com.example.backup
+              bgtask new python photo-index
             """)
 
-    @Argument(help: "The template: swift, c, call or command.")
+    @Argument(help: "The template: swift, c, cpp, rust, python, call or command.")
     var template: PluginTemplate
 
     @Argument(help: "The name of the plugin: a letter, then letters, digits, _ and, except in Swift, -.")

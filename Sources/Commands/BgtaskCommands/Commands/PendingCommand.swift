@@ -40,7 +40,8 @@ struct PendingCommand: HostCommand {
         let (tag, now) = (tag, console.now)
         let socket = common.socket
         let table = SharedTable(
-            "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "TAGS", "WHAT IT WAITS FOR")
+            "REQUEST", .identifier("IDENTIFIER"), .spare("KIND", 2), .spare("ATTEMPT", 1),
+            .spare("SUBMITTED", 3), .spare("EARLIEST", 5), .spare("TAGS", 4), .sentence("WHAT IT WAITS FOR"))
         let far = Mutex<[RequestID]>([])
         let folds = tag == nil && !all
         try await client.readPendingRows(tag: tag, foldsQueues: folds) { rows in

@@ -19,7 +19,9 @@ struct PluginsCommand: HostCommand {
     func run(asking client: ControlClient, console: Console) async throws {
         let listing = try await client.plugins()
         if console.json { return try console.print(json: listing) }
-        var table = Table("BUNDLE", "IDENTIFIER", "KIND", "RUNS", "LEASE", "SCHEDULE", "NEEDS", "MANIFEST")
+        var table = Table(
+            .spare("BUNDLE", 4), .identifier("IDENTIFIER"), "KIND", .spare("RUNS", 2), .spare("LEASE", 1),
+            .spare("SCHEDULE", 6), .spare("NEEDS", 5), .spare("MANIFEST", 3))
         for plugin in listing.plugins {
             for task in plugin.tasks {
                 let needs =

@@ -5,7 +5,7 @@ import LinuxSystem
 import Recording
 import TaskModel
 
-struct RecordCommand: ParsableCommand {
+struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Lists what the host has recorded for replays and forecasts. Works without a host.",
@@ -19,15 +19,18 @@ struct RecordCommand: ParsableCommand {
               bgtask record --state /tmp/bgtask-demo/state --json
             """)
 
-    @Option(help: ArgumentHelp("The state directory of the host.", valueName: "directory"))
+    @Option(
+        help: ArgumentHelp(
+            "The state directory of the host. The default is that of the host at $BGTASK_SOCKET or the standard socket, or else \(HostPaths.standard.state).",
+            valueName: "directory"))
     var state: String?
 
     @Flag(help: .json)
     var json = false
 
-    func run() throws {
+    func run() async throws {
         let console = Console(json: json)
-        let directory = (state ?? HostPaths.standard.state) + "/recording"
+        let directory = await RecordingPlace.directory(state: state)
         var problems: [RecordingError] = []
         let files = try RunOptions.complaining { try RecordedLog.readFiles(directory, skipped: &problems) }
         problems += RecordedLog.problems(of: files)

@@ -6,7 +6,7 @@ import Scheduling
 import Simulation
 import TaskModel
 
-struct ReplayCommand: ParsableCommand {
+struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Runs the scheduler again on what a host recorded. Works without a host.",
@@ -29,16 +29,17 @@ struct ReplayCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A recorded file, or the directory 'recording' of a host's state directory. The default is \(HostPaths.standard.state)/recording.",
+            "A recorded file, or the directory 'recording' of a host's state directory. The default is that of the host at $BGTASK_SOCKET or the standard socket, or else \(HostPaths.standard.state)/recording.",
             valueName: "log"))
     var log: String?
 
     @OptionGroup var options: RunOptions
 
-    func run() throws {
+    func run() async throws {
         let console = Console(json: options.json)
         do {
-            let path = log ?? HostPaths.standard.state + "/recording"
+            let path: String
+            if let log { path = log } else { path = await RecordingPlace.directory(state: nil) }
             var problems: [RecordingError] = []
             let segments = try RunOptions.complaining { try RecordedLog.read(path, skipped: &problems) }
             problems += segments.flatMap(\.problems)

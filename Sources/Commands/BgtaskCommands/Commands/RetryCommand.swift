@@ -33,7 +33,7 @@ struct RetryCommand: HostCommand {
     @Option(
         help:
             "With --failed: since this time; a duration before now (2h), a local time (10:20, 'yesterday 18:00') or a date.",
-        transform: BeginDate.init(text:))
+        transform: BeginDate.init(past:))
     var since: BeginDate?
 
     @Option(help: "With --failed: only requests of this task.")

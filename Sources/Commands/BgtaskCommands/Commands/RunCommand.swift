@@ -1,5 +1,6 @@
 import ArgumentParser
 import Authoring
+import Calendars
 import ControlClient
 import ControlWire
 import HandlerRegistry
@@ -72,6 +73,19 @@ struct RunCommand: HostCommand {
             throw ValidationError("There is no program. Give it after --: bgtask run -- ./report.sh")
         }
         if every != nil, at != nil { throw ValidationError("Use --every or --at, but not both.") }
+        // A wrong time is named before the host is asked, and before a manifest is written.
+        if let every, (try? DurationText.parse(every)) == nil {
+            throw ValidationError(
+                "Not a valid time for --every: '\(Printable.text(every))'. Use a number with a unit, such as 6h or 1d."
+            )
+        }
+        if let at {
+            do {
+                _ = try CalendarExpression(at)
+            } catch {
+                throw ValidationError("Not valid dates for --at: '\(Printable.text(at))': \(error)")
+            }
+        }
         for path in read + write where !path.hasPrefix("/") && !path.hasPrefix("~/") {
             throw ValidationError("Not an absolute path: '\(Printable.text(path))'. Begin it with / or ~/.")
         }
@@ -93,7 +107,7 @@ struct RunCommand: HostCommand {
                 ? console.print(json: Written(identifier: identifier, manifest: path))
                 : console.line("The host runs \(identifier) by the schedule in \(path)")
         }
-        let events = detach ? nil : try await client.events()
+        let events = detach ? nil : try await RequestWatch.events(of: identifier, client, console)
         let acceptance = try await client.submit(SubmissionMessage(identifier: identifier))
         let request = acceptance.request.request
         if !console.json { try console.line("\(request) \(identifier) is pending; its manifest is \(path)") }
@@ -103,13 +117,7 @@ struct RunCommand: HostCommand {
         }
         let watch = RequestWatch(
             client: client, console: console, events: events, request: request, identifier: identifier)
-        do {
-            try await watch.follow()
-        } catch let code as ExitCode {
-            try await showOutput(of: request, client, console)
-            throw code
-        }
-        try await showOutput(of: request, client, console)
+        try await watch.follow()
     }
 
     /// Checks the new manifest as the host does; removes it and ends the command if the host refuses it.
@@ -118,7 +126,8 @@ struct RunCommand: HostCommand {
     /// above it are checked, too.
     private func check(_ path: String, plugins: String?, _ console: Console) throws {
         let problems = ManifestLinter.lint(
-            files: [path], pluginsDirectory: plugins, now: Surroundings.current.now())
+            files: [path], pluginsDirectory: plugins, now: Surroundings.current.now(),
+            users: CallDefaults.bundleUsers)
         let errors = problems.filter { $0.severity == .error }
         if errors.isEmpty {
             for text in note.map({ [$0] }) ?? problems.map(\.description) {
@@ -159,18 +168,6 @@ struct RunCommand: HostCommand {
         }
         guard let made else { throw ExitCode(1) }
         return made
-    }
-
-    /// Shows what the last launch of a request wrote to its standard output and standard error.
-    private func showOutput(
-        of request: RequestID, _ client: ControlClient, _ console: Console
-    ) async throws {
-        guard !console.json, let launch = try? await client.request(request).launches.last?.launch,
-            let lines = try? await client.launch(launch).log
-        else { return }
-        for line in lines where line.source == .standardOutput || line.source == .standardError {
-            try console.line(Printable.text(line.message))
-        }
     }
 }
 

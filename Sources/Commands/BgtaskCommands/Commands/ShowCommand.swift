@@ -42,7 +42,7 @@ struct ShowCommand: HostCommand {
             if !isRunning, let pending = try await client.pending(identifier) {
                 return try await show(pending.request.request, client, console)
             }
-            guard let newest else { throw NamedTarget.unknown(identifier) }
+            guard let newest else { throw await client.unknown(identifier) }
             try await show(newest.launch, client, console)
         }
     }

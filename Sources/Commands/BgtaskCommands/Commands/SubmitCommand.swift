@@ -161,7 +161,7 @@ struct SubmitCommand: HostCommand {
             }
             return
         }
-        let events = try await client.events()
+        let events = try await RequestWatch.events(of: identifier, client, console)
         let acceptance = try await client.submit(message)
         if !console.json { try tell(acceptance, await earlier(acceptance, client), console) }
         let watch = RequestWatch(

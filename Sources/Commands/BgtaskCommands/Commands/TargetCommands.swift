@@ -10,19 +10,22 @@ struct CancelCommand: HostCommand {
             A pending request is removed. A running launch is asked to stop, with the reason cancelledByUser; if it \
             still runs when its grace period ends, the host kills it.
 
+            Several targets are cancelled in turn; the command ends at the first that the host refuses. With --json, \
+            each has an object of its own.
+
             Examples:
               bgtask cancel R17
               bgtask cancel L42
-              bgtask cancel T5
+              bgtask cancel T5 T6
               bgtask cancel com.example.photos.cleanup
               bgtask cancel --tag photos
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A request (R17), a launch (L42), a transfer (T5) or a task, such as cleanup.",
+            "Requests (R17), launches (L42), transfers (T5) or tasks, such as cleanup.",
             valueName: "target"))
-    var target: WrittenTarget?
+    var targets: [WrittenTarget] = []
 
     @Option(help: ArgumentHelp("Cancel all requests and launches with this tag.", valueName: "word"))
     var tag: Tag?
@@ -30,37 +33,39 @@ struct CancelCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if target != nil, tag != nil { throw ValidationError("Give a target or --tag, not both.") }
-        if target == nil, tag == nil {
+        if !targets.isEmpty, tag != nil { throw ValidationError("Give a target or --tag, not both.") }
+        if targets.isEmpty, tag == nil {
             throw ValidationError("Name a request, a launch, a transfer or a task, or use --tag.")
         }
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let cancellation: CancellationMessage
-        switch try await named(by: client) {
-        case .some(.transfer(let id)):
-            let transfer = try await client.cancel(id)
-            if console.json { return try console.print(json: transfer) }
-            return try console.line("\(transfer.transfer) is cancelled")
-        case .some(.launch(let id)): cancellation = try await client.cancel(.launch(id))
-        case .some(.request(let id)): cancellation = try await client.cancel(.request(id))
-        case .some(.identifier(let identifier)):
-            cancellation = try await client.cancel(.identifier(identifier))
-        case nil:
-            guard let tag else { return }
-            cancellation = try await client.cancel(.tag(tag))
+        if let tag { return try show(try await client.cancel(.tag(tag)), console) }
+        for target in targets {
+            let cancellation: CancellationMessage
+            switch try await client.living(target) {
+            case .transfer(let id):
+                let transfer = try await client.cancel(id)
+                if console.json {
+                    try console.print(json: transfer)
+                } else {
+                    try console.line("\(transfer.transfer) is cancelled")
+                }
+                continue
+            case .launch(let id): cancellation = try await client.cancel(.launch(id))
+            case .request(let id): cancellation = try await client.cancel(.request(id))
+            case .identifier(let identifier): cancellation = try await client.cancel(.identifier(identifier))
+            }
+            try show(cancellation, console)
         }
+    }
+
+    private func show(_ cancellation: CancellationMessage, _ console: Console) throws {
         if console.json { return try console.print(json: cancellation) }
         for request in cancellation.requests { try console.line("\(request) is cancelled") }
         for launch in cancellation.launches {
             try console.line("The host asked \(launch) to stop: cancelledByUser")
         }
-    }
-
-    private func named(by client: ControlClient) async throws -> NamedTarget? {
-        guard let target else { return nil }
-        return try await client.living(target)
     }
 }
 

@@ -22,7 +22,9 @@ struct TimersCommand: HostCommand {
         let now = console.now
         let timers = try await timers(client)
         if console.json { return try console.print(json: timers) }
-        var table = Table("NEXT", "LAST", "RESULT", "SCHEDULE", "IDENTIFIER", "WHAT IT WAITS FOR")
+        var table = Table(
+            "NEXT", .spare("LAST", 2), .spare("RESULT", 3), .spare("SCHEDULE", 1), .identifier("IDENTIFIER"),
+            .sentence("WHAT IT WAITS FOR"))
         for timer in timers {
             table.add(
                 timer.next.map { Wording.relative($0, to: now) } ?? (timer.isRunning ? "runs" : ""),

@@ -249,7 +249,9 @@ struct TransfersCommand: HostCommand {
     func run(asking client: ControlClient, console: Console) async throws {
         let transfers = try await client.transfers().filter { !open || $0.state != .ended }
         if console.json { return try console.print(json: transfers) }
-        var table = Table("TRANSFER", "STATE", "DONE", "BYTES", "ATTEMPTS", "STARTED", "ADDRESS", "WHY")
+        var table = Table(
+            "TRANSFER", "STATE", .spare("DONE", 4), .spare("BYTES", 2), .spare("ATTEMPTS", 1),
+            .spare("STARTED", 3), .identifier("ADDRESS"), .sentence("WHY"))
         for row in transfers {
             table.add(
                 row.transfer.description, row.outcome?.rawValue ?? row.state.rawValue, row.percent,

@@ -35,15 +35,29 @@ enum CallsText {
         guard detail.launch.outcome == .failed || detail.launch.outcome == .crashed,
             detail.launch.isolation.contains(SandboxLayer.seccomp.rawValue), detail.calls?.isComplete != true
         else { return [] }
-        return [
+        var lines = [
             "",
             "To see whether the sandbox refused files to it: bgtask launch \(detail.launch.identifier) --learn",
         ]
+        let layers = detail.launch.isolation.split(separator: ", ").map(String.init)
+        if layers.contains(SandboxLayer.user.rawValue) {
+            let bundle = detail.launch.bundle
+            lines.append(
+                "It ran as the user of its bundle. To see which write grants that user can't use, as root: "
+                    + "bgtask lint MANIFEST; to permit a directory: "
+                    + "setfacl -m u:$(stat -c %u STATE/data/\(bundle)):rwx DIRECTORY")
+        }
+        return lines
     }
 
     /// For example `openat of /etc/hosts for reading, 3 times; to permit it: sandbox: {read: [/etc/hosts]}`.
     static func refusal(_ call: ObservedCalls.Call) -> String {
         let remedy = call.grant.map { "; to permit it: sandbox: {\($0)}" } ?? "; no grant permits it"
+        // The C library asks a daemon for names first, and reads the files of /etc without it.
+        if call.name == "socket", call.subject?.hasPrefix("AF_UNIX, ") == true {
+            let library = "the C library tries it to look up names, and works without"
+            return "\(call.summary)\(times(call))\(remedy); \(library)"
+        }
         return "\(call.summary)\(times(call))\(remedy)"
     }
 

@@ -106,8 +106,16 @@ struct Console: Sendable {
             subject = socket
             let others = candidates.filter { $0 != socket }
             let besides = others.isEmpty ? "" : "; also tried \(others.joined(separator: ", "))"
-            finding = "no host answers there (\(cause))\(besides)"
-            remedy = "Start a host: bgtaskd --plugins DIR --manifests DIR --state DIR --socket \(subject)"
+            if cause == SystemCallError.text(of: SystemCallError.accessDenied) {
+                finding = "this user may not use the host there (\(cause))\(besides)"
+                remedy =
+                    "Run bgtask as the user of that host or as root, or let its administrator give your group a "
+                    + "part of its powers: control.read, control.submit"
+            } else {
+                finding = "no host answers there (\(cause))\(besides)"
+                remedy =
+                    "Start a host: bgtaskd --plugins DIR --manifests DIR --state DIR --socket \(subject)"
+            }
         case .broken(let socket, let cause):
             subject = socket
             finding = "the connection to the host broke: \(cause)"

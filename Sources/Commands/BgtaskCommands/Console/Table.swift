@@ -1,21 +1,25 @@
 import ControlWire
 import Synchronization
 
-/// Rows under headings; each column is as wide as its widest cell.
+/// Rows under headings; each column is as wide as its widest cell, if the terminal has room for all.
 struct Table {
-    /// The headings of the columns.
-    let columns: [String]
+    /// The columns; see ``TableColumn/Fit`` for what happens on a narrow terminal.
+    let columns: [TableColumn]
     private(set) var rows: [[String]] = []
     /// The width of each column so far.
     private var widths: [Int]
     /// Whether the headings have been printed.
     private var isBegun = false
+    /// What the terminal shows; `nil` before the first rows.
+    private var layout: TableLayout?
 
-    init(_ columns: String...) { self.init(columns) }
+    init(_ columns: String...) { self.init(columns.map(TableColumn.whole)) }
 
-    init(_ columns: [String]) {
+    init(_ columns: TableColumn...) { self.init(columns) }
+
+    init(_ columns: [TableColumn]) {
         self.columns = columns
-        widths = columns.map(\.count)
+        widths = columns.map(\.name.count)
     }
 
     /// Adds a row.
@@ -30,7 +34,7 @@ struct Table {
 
     /// The lines of the table, headings first.
     ///
-    /// If there is a width, longer lines are cut to it.
+    /// If there is a width, the table is fitted into it; see ``TableLayout``.
     func lines(width: Int?, style: Style) -> [String] {
         var whole = self
         return whole.takeLines(width: width, style: style)
@@ -38,17 +42,29 @@ struct Table {
 
     /// Removes the rows that were added since the last call, and returns their lines.
     ///
-    /// The first call also returns the headings. A column never becomes narrower than in earlier calls.
+    /// The first call also returns the headings. A column never becomes narrower than in earlier calls, and
+    /// on a terminal, the first call decides which columns are shown, and how wide.
     mutating func takeLines(width: Int?, style: Style) -> [String] {
         for index in columns.indices {
             for row in rows { widths[index] = max(widths[index], row[index].columns) }
         }
-        var lines = isBegun ? [] : [style.bold(line(columns, width))]
+        let layout = fitted(into: width)
+        var lines = isBegun ? [] : [style.bold(self.lines(columns.map(\.name), layout, width)[0])]
         isBegun = true
         lines.reserveCapacity(rows.count + 1)
-        for row in rows { lines.append(line(row, width)) }
+        for row in rows { lines += self.lines(row, layout, width) }
         rows = []
         return lines
+    }
+
+    private mutating func fitted(into width: Int?) -> TableLayout {
+        if let layout { return layout }
+        guard let width else { return TableLayout(whole: widths) }
+        let isEmpty = columns.indices.map { index in rows.allSatisfy { $0[index] == "-" } }
+        let fitted = TableLayout(columns, widths, isEmpty: isEmpty, width: width)
+        // The headings are printed once, so later rows have the same columns.
+        layout = fitted
+        return fitted
     }
 
     /// More spaces than most columns are wide.
@@ -56,17 +72,36 @@ struct Table {
 
     private func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
 
-    private func line(_ cells: [String], _ width: Int?) -> String {
+    /// The greatest number of lines of a sentence: 3, our choice; a long one is what `bgtask explain` and
+    /// `bgtask show` are for.
+    private static let mostLines = 3
+
+    /// The lines of one row; only a sentence has more than one.
+    private func lines(_ cells: [String], _ layout: TableLayout, _ width: Int?) -> [String] {
         var text = ""
-        for (index, cell) in cells.enumerated() {
+        var further: [String] = []
+        for index in layout.shown {
+            var cell = cells[index]
+            if width != nil, cell.columns > layout.widths[index] {
+                switch columns[index].fit {
+                case .identifier: cell = NarrowText.shortened(cell, to: layout.widths[index])
+                case .sentence:
+                    let parts = NarrowText.lines(
+                        of: cell, width: layout.widths[index], most: Self.mostLines)
+                    let start = blanks(text.columns)
+                    further = parts.dropFirst().map { Self.cut(start + $0, to: width) }
+                    cell = parts[0]
+                case .whole, .spare, .filled: break
+                }
+            }
             text += cell
-            if index < cells.count - 1 {
-                let gap = widths[index] - cell.columns + 2
+            if index != layout.shown.last {
+                let gap = max(0, layout.widths[index] - cell.columns) + TableLayout.gap
                 // A part of a text is copied at once; repeated characters are added one by one.
                 text += gap <= Self.blanks.utf8.count ? Self.blanks.prefix(gap) : blanks(gap)[...]
             }
         }
-        return Self.cut(text, to: width)
+        return [Self.cut(text, to: width)] + further
     }
 
     /// The first `width` characters of the text; if any were cut off, the last one is an ellipsis.
@@ -80,7 +115,7 @@ struct Table {
 final class SharedTable: Sendable {
     private let table: Mutex<(table: Table, isEmpty: Bool)>
 
-    init(_ columns: String...) { table = Mutex((Table(columns), true)) }
+    init(_ columns: TableColumn...) { table = Mutex((Table(columns), true)) }
 
     /// Whether no rows have come yet.
     var isEmpty: Bool { table.withLock { $0.isEmpty } }

@@ -1,5 +1,6 @@
 import HandlerRegistry
 import HostSettings
+import LinuxSystem
 import Signatures
 
 /// Where commands that work without a host look for the libraries of calls, and which signatures they
@@ -27,6 +28,11 @@ enum CallDefaults {
             conditions: paths.conditions.isEmpty ? nil : paths.conditions, state: paths.state,
             configuration: sources.paths, programs: runner.map(HostPaths.programs(runner:)) ?? [],
             controlSocket: paths.socket, startup: StartupFiles.standard())
+    }
+
+    /// The users of bundles of a host that this user would start now; `nil` if tasks run as the host's user.
+    static var bundleUsers: ClosedRange<UInt32>? {
+        ProcessFacts.isRoot ? (hostSettings ?? EffectiveSettings(paths: .standard)).bundleUsers : nil
     }
 
     /// The signatures that a host that would start now requires.

@@ -98,11 +98,25 @@ struct RequestStory {
         case .hostStopping:
             end = .hostStopping
             return []
+        case .output(let line) where line.launch == launch?.launch:
+            return Self.output(line).map { [$0] } ?? []
         case .launchStarted, .launchReady, .progress, .titleChanged, .launchAsked, .launchExpiring,
             .launchEnded, .requestCancelled, .requestAccepted, .requestBlocked, .transferChanged,
-            .transferEnded,
+            .transferEnded, .output,
             .unknown:
             return []
+        }
+    }
+
+    /// A line that the handler printed, or logged at the level info or above; indented, so that the lines of
+    /// this command stand out.
+    private static func output(_ line: LogLineMessage) -> String? {
+        switch line.source {
+        case .standardOutput, .standardError: "  \(line.message)"
+        case .handler where line.level == .debug: nil
+        case .handler where line.level <= .notice: "  \(line.message)"
+        case .handler: "  \(line.level.rawValue): \(line.message)"
+        case .host: nil
         }
     }
 
@@ -137,8 +151,18 @@ struct RequestStory {
             lines.append("\(request) is pending again (attempt \(putBack.attempt))\(start)")
         } else {
             end = .ended(ended)
+            lines += Self.advice(after: ended)
         }
         return lines
+    }
+
+    /// The command that shows more about a launch that did not succeed.
+    private static func advice(after ended: LaunchMessage) -> [String] {
+        switch ended.outcome {
+        case .crashed, .killed: ["To see how it ended: bgtask report \(ended.launch)"]
+        case .failed, .expired, .lost: ["To see its log: bgtask show \(ended.launch)"]
+        case .succeeded, .cancelled, nil: []
+        }
     }
 
     /// Returns what follows an attempt, for a user who does not wait for it.

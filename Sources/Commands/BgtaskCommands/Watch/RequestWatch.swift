@@ -40,6 +40,13 @@ struct RequestWatch {
         @Explicit var notBefore: Timestamp?
     }
 
+    /// Starts following the events of the host, for people together with what the handler of a task prints.
+    static func events(
+        of identifier: TaskIdentifier, _ client: ControlClient, _ console: Console
+    ) async throws -> AsyncThrowingStream<HostEventMessage, any Error> {
+        console.json ? try await client.events() : try await client.events(withOutputOf: identifier)
+    }
+
     /// Follows the request to the end of its last attempt.
     ///
     /// - Parameters:

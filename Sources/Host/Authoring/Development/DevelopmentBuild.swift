@@ -28,12 +28,17 @@ public struct DevelopmentBuild: Sendable {
         switch plan.build {
         case .package: return ["swift", "build"]
         case .makefile: return ["make"]
+        case .crate: return ["cargo", "build"]
         case .nothing: return nil
         case .compiler(let sources, let library):
             let headers = try Installation().headers()
-            let compiler = ProcessFacts.environment("CC") ?? "cc"
-            return [
-                compiler, "-std=c17", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-shared", "-fPIC",
+            let isCPlusPlus = sources.contains(where: DevelopmentPlan.isCPlusPlus)
+            let compiler =
+                isCPlusPlus
+                ? [ProcessFacts.environment("CXX") ?? "c++", "-std=c++17"]
+                : [ProcessFacts.environment("CC") ?? "cc", "-std=c17", "-D_GNU_SOURCE"]
+            return compiler + [
+                "-O1", "-g", "-Wall", "-Wextra", "-shared", "-fPIC",
                 "-fvisibility=hidden", "-pthread", "-I", headers, "-o", "\(folder.path)/\(library)",
             ] + sources
         }
@@ -90,6 +95,7 @@ public struct DevelopmentBuild: Sendable {
         case .package:
             "Name the product like the library, without 'lib' and '.so': .library(name: ..., type: .dynamic, ...)"
         case .makefile: "Make the Makefile's first target build it"
+        case .crate: "Give Cargo.toml the crate-type cdylib, and the package the library's name, with _ for -"
         case .compiler, .nothing: "Check the manifest's 'library'"
         }
     }
@@ -98,6 +104,7 @@ public struct DevelopmentBuild: Sendable {
     private func products() async throws -> String {
         switch plan.build {
         case .makefile, .nothing: return plan.directory
+        case .crate: return plan.directory + "/target/debug"
         case .compiler: return folder.path
         case .package:
             let file = folder.path + "/bin-path"

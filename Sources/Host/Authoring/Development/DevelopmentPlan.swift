@@ -10,7 +10,9 @@ public struct DevelopmentPlan: Equatable, Sendable {
         case package
         /// With `make`, because the directory contains a Makefile.
         case makefile
-        /// With the C compiler, from all C files of the directory into one library.
+        /// With `cargo build`, because the directory contains `Cargo.toml` and no Makefile.
+        case crate
+        /// With the C or C++ compiler, from all source files of the directory into one library.
         case compiler(sources: [String], library: String)
         /// Nothing is built: there are no sources, or the manifests have errors.
         case nothing
@@ -102,8 +104,17 @@ public struct DevelopmentPlan: Equatable, Sendable {
     /// Whether a directory has anything to build.
     private static func isBuilt(_ names: [String]) -> Bool {
         names.contains {
-            ["Package.swift", "Makefile", "makefile", "GNUmakefile"].contains($0) || $0.hasSuffix(".c")
+            ["Package.swift", "Makefile", "makefile", "GNUmakefile", "Cargo.toml"].contains($0)
+                || isSource($0)
         }
+    }
+
+    /// Whether a file is one that the C or C++ compiler builds.
+    private static func isSource(_ name: String) -> Bool { name.hasSuffix(".c") || isCPlusPlus(name) }
+
+    /// Whether a file has one of the endings of C++.
+    static func isCPlusPlus(_ name: String) -> Bool {
+        [".cpp", ".cc", ".cxx"].contains { name.hasSuffix($0) }
     }
 
     private static func build(_ names: [String], _ libraries: [String], in directory: String)
@@ -113,12 +124,18 @@ public struct DevelopmentPlan: Equatable, Sendable {
         if names.contains("Makefile") || names.contains("makefile") || names.contains("GNUmakefile") {
             return .makefile
         }
-        let sources = names.filter { $0.hasSuffix(".c") }
+        if names.contains("Cargo.toml") { return .crate }
+        let sources = names.filter(isSource)
         guard !sources.isEmpty else { return .nothing }
+        guard Set(sources.map(isCPlusPlus)).count == 1 else {
+            throw AuthoringError(
+                directory, "it has files in C and in C++, which need two compilers",
+                "Write a Makefile that builds them")
+        }
         guard libraries.count == 1, let library = libraries.first else {
             throw AuthoringError(
                 directory,
-                "its C files make one library, but the manifests name "
+                "its source files make one library, but the manifests name "
                     + (libraries.isEmpty ? "none" : "\(libraries.count)"),
                 libraries.isEmpty
                     ? "Name the library in the manifest, for example: library: libNAME.so"

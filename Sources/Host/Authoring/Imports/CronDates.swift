@@ -52,9 +52,19 @@ enum CronDates {
             days != nil && weekdays != nil && !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
         // The second expression leaves out the days of the first, so that no date has two launches.
         let others = (1...31).filter { !numbers[2].contains($0) }
-        let parts = isEither ? [[nil, date(days)], [weekdays, date(others)]] : [[weekdays, date(days)]]
+        var parts = isEither ? [[nil, date(days)], [weekdays, date(others)]] : [[weekdays, date(days)]]
+        if let days, !months.contains(where: { month in days.contains { $0 <= longest[month - 1] } }) {
+            guard isEither else {
+                throw Failure(
+                    finding: "no year has day '\(fields[2])' in month '\(fields[3])', so cron never runs it")
+            }
+            parts.removeFirst()
+        }
         return parts.map { ($0.compactMap(\.self) + [time]).joined(separator: " ") }
     }
+
+    /// The lengths of the months, in a leap year.
+    private static let longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
     /// Numbers as a field of a calendar expression: `*`, `0/15`, `8..18`, `1,15`.
     private static func text(_ numbers: [Int], _ field: CronField) -> String {

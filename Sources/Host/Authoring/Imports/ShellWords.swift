@@ -29,18 +29,21 @@ struct ShellWords {
     init(_ command: String) {
         let separators = Set<Character>(" \t\n;|&<>()\"'`=:,")
         let words = command.split(whereSeparator: separators.contains).map(String.init)
-        for word in words where word.hasPrefix("/") && !paths.contains(word) {
-            let isOpen = Self.open.contains { word == $0 || word.hasPrefix($0 + "/") }
-            if !isOpen, word != "/", SmallFile.exists(word) { paths.append(word) }
-        }
+        let closed = words.filter { word in
+            word.hasPrefix("/") && word != "/"
+                && !Self.open.contains { word == $0 || word.hasPrefix($0 + "/") }
+        }.uniqued()
+        paths = closed.filter(SmallFile.exists)
         program = command.split { ";|&\n(){}".contains($0) }.lazy.compactMap { Self.program(of: $0) }.first
         if words.contains("sudo") || words.contains("su") {
             notes.append("A job can't become another user, so 'sudo' and 'su' fail.")
         }
         if command.contains(">") {
-            let targets = paths.filter { command.contains(">\($0)") || command.contains("> \($0)") }
+            // The file may not exist yet.
+            let targets = closed.filter { command.contains(">\($0)") || command.contains("> \($0)") }
             notes += targets.map {
-                "It writes to \($0): leave that out, because 'bgtask logs' shows the output, or grant it with --write."
+                "It writes to \($0), which the sandbox refuses: leave that out, because 'bgtask logs' shows the "
+                    + "output, or grant its directory with --write."
             }
         }
     }

@@ -21,6 +21,8 @@ public struct TimerImport {
     private let service: UnitFile
     private let names: (timer: String, service: String)
     private var notes: [String] = []
+    /// What `%h` means; `nil` if it is not known.
+    private var home: String?
 
     /// Reads a timer and its service.
     ///
@@ -38,6 +40,8 @@ public struct TimerImport {
         let unit = timer.last("Timer", "Unit") ?? "\(base).service"
         let (service, servicePath) = try finder.unit(unit, beside: path)
         var reader = TimerImport(timer: timer, service: service, names: (path, servicePath))
+        // The user of a system's unit is root, whatever its User= says.
+        reader.home = servicePath.contains("/systemd/system/") ? "/root" : home
         return try reader.jobs(named: base)
     }
 
@@ -46,7 +50,7 @@ public struct TimerImport {
     }
 
     private mutating func jobs(named name: String) throws(AuthoringError) -> ImportedJobs {
-        let commands = UnitCommands(service, unit: "\(name).service")
+        let commands = UnitCommands(service, unit: "\(name).service", home: home)
         guard let action = commands.action else {
             throw AuthoringError(
                 names.service, "it has no ExecStart=, or one that can't be read",

@@ -16,10 +16,16 @@ struct UnitCommands {
     private(set) var notes: [String] = []
 
     private let unit: String
+    private let home: String?
 
-    /// Reads the commands of a service; `unit` is its name.
-    init(_ service: UnitFile, unit: String) {
-        self.unit = unit
+    /// Reads the commands of a service.
+    ///
+    /// - Parameters:
+    ///   - service: The unit.
+    ///   - unit: Its name.
+    ///   - home: The home directory of the user whose systemd has the unit; `nil` if it is not known.
+    init(_ service: UnitFile, unit: String, home: String?) {
+        (self.unit, self.home) = (unit, home)
         let before = service.all("Service", "ExecStartPre"), after = service.all("Service", "ExecStartPost")
         let main = service.all("Service", "ExecStart")
         let lines = (before + main + after).map { line($0) }
@@ -129,7 +135,7 @@ struct UnitCommands {
         return Line(words: words.map { expanded($0) }, mayFail: mayFail)
     }
 
-    /// A text with the specifiers of systemd that depend only on the name of the unit.
+    /// A text with the specifiers of systemd that depend only on the unit and its user.
     private mutating func expanded(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -141,6 +147,13 @@ struct UnitCommands {
             switch specifier {
             case "%": result.append("%")
             case "n": result += unit
+            case "h" where home != nil:
+                let path = home ?? ""
+                result += path
+                let note =
+                    "'%h' is written as \(path), where a job can't write without a grant; its own HOME is the "
+                    + "data directory of its bundle."
+                if !notes.contains(note) { notes.append(note) }
             case "N", "p": result += unit.replacing(".service", with: "")
             default:
                 result += "%\(specifier)"

@@ -29,7 +29,8 @@ struct SourceRules {
     ]
     private static let appSymbols: Set = [
         "backgroundTask", "beginBackgroundTask", "endBackgroundTask", "UIBackgroundTaskIdentifier",
-        "NSBackgroundActivityScheduler", "performExpiringActivity",
+        "NSBackgroundActivityScheduler", "performExpiringActivity", "registerForRemoteNotifications",
+        "didReceiveRemoteNotification", "handleEventsForBackgroundURLSession", "urlSessionDidFinishEvents",
     ]
 
     /// The names in a range of tokens that belong to background APIs, without repetition, in order of
@@ -155,6 +156,22 @@ struct SourceRules {
                     "'addObserver(_:forKeyPath:)' is an error on Linux, where Foundation has no key-value observing",
                     "Use a closure or a property's didSet")
             ]
+        case "Timer", "scheduledTimer", "addObserver":
+            guard hasPlainSelector(index) else { return [] }
+            return [
+                error(
+                    token, "'\(word)(... selector:)' is an error on Linux, which has no Objective-C",
+                    word == "addObserver"
+                        ? "Use 'addObserver(forName:object:queue:using:)'"
+                        : "Use 'scheduledTimer(withTimeInterval:repeats:block:)'")
+            ]
+        case "BGContinuedProcessingTaskRequest":
+            guard let title = emptyTitle(index) else { return [] }
+            return [
+                error(
+                    title, "submit refuses a continued task without a title",
+                    "Give it the title that the user sees")
+            ]
         case "setMinimumBackgroundFetchInterval" where index == 0 || file.tokens[index - 1].word != "func":
             return [
                 error(
@@ -174,11 +191,37 @@ struct SourceRules {
         }
     }
 
-    /// Whether a name is called as a method, with an argument that begins with this sign: `.name(sign`.
+    /// Whether a name is called with an argument that begins with this sign: `name(sign`.
     private func isCall(_ index: Int, of sign: Character) -> Bool {
         let tokens = file.tokens
-        return index > 0 && tokens[index - 1].isSign(".") && index + 2 < tokens.count
-            && tokens[index + 1].isSign("(") && tokens[index + 2].isSign(sign)
+        return index + 2 < tokens.count && tokens[index + 1].isSign("(") && tokens[index + 2].isSign(sign)
+    }
+
+    /// Whether a call has a selector in its arguments; one as `#selector` is an error of its own.
+    private func hasPlainSelector(_ index: Int) -> Bool {
+        guard hasLabel("selector", from: index) else { return false }
+        return !call(index).contains { $0.kind == .hash("selector") }
+    }
+
+    /// The tokens of the brackets after an index.
+    private func call(_ index: Int) -> ArraySlice<SwiftToken> {
+        var depth = 0
+        for end in file.tokens.indices.dropFirst(index + 1) {
+            if file.tokens[end].isOpening { depth += 1 }
+            if file.tokens[end].isClosing { depth -= 1 }
+            if depth <= 0 { return file.tokens[(index + 1)...end] }
+        }
+        return file.tokens[(index + 1)...]
+    }
+
+    /// The title of a continued task, if it is an empty text.
+    private func emptyTitle(_ index: Int) -> SwiftToken? {
+        let arguments = call(index)
+        guard let label = arguments.firstIndex(where: { $0.word == "title" }), label + 2 < arguments.endIndex,
+            case .string(let text, isWhole: true) = arguments[label + 2].kind,
+            text.allSatisfy(\.isWhitespace)
+        else { return nil }
+        return arguments[label + 2]
     }
 
     /// Whether a label occurs inside the brackets of the call after this index.

@@ -9,8 +9,8 @@ struct SourceTraps {
     private let tokens: [SwiftToken]
     /// The names of all modules that the file imports.
     private let imported: Set<String>
-    /// Whether the file makes the configuration of a background session.
-    private let hasBackgroundSession: Bool
+    /// The sessions of the file.
+    private let sessions: SessionTraps
 
     /// - Parameters:
     ///   - file: The file.
@@ -25,7 +25,7 @@ struct SourceTraps {
             .filter { if case .comment = $0.kind { false } else { true } }
         self.tokens = tokens
         imported = Set(tokens.indices.compactMap { Self.module(importedAt: $0, in: tokens)?.name })
-        hasBackgroundSession = tokens.indices.contains { Self.isBackgroundSession($0, in: tokens) }
+        sessions = SessionTraps(file.path, tokens)
     }
 
     func problems() -> [ManifestProblem] {
@@ -81,7 +81,7 @@ struct SourceTraps {
     private func movedTypes() -> [ManifestProblem] {
         var modules = imported
         // With the trait for background sessions, these modules contain FoundationNetworking.
-        let isSession = hasBackgroundSession
+        let isSession = sessions.names.hasBackgroundSession
         if isSession, !imported.isDisjoint(with: Self.sessionModules) {
             modules.insert("FoundationNetworking")
         }
@@ -173,10 +173,10 @@ struct SourceTraps {
                     "Write 'for await notification in center.notifications(named: name)', which BackgroundTasks, UIKit "
                         + "and SwiftUI add, or use 'addObserver(forName:object:queue:using:)'")
             ]
-        case "background" where Self.isBackgroundSession(index, in: tokens):
+        case "background" where sessions.names.isBackground(index):
             return [backgroundSession(index)].compactMap(\.self)
         default:
-            return hasBackgroundSession && isMethod(index) ? transfer(word, index) : []
+            return sessions.problems(word, index)
         }
     }
 
@@ -209,46 +209,6 @@ struct SourceTraps {
         return parts.missing.map { problem(index, $0.finding, $0.remedy, severity: .warning) }
     }
 
-    /// Calls that a background session refuses on Apple's systems, too.
-    private func transfer(_ word: String, _ index: Int) -> [ManifestProblem] {
-        switch word {
-        case "dataTaskPublisher":
-            return [
-                problem(
-                    index, "a background session has no publishers, and Linux has no Combine",
-                    "Use a download task, and give the session a URLSessionDownloadDelegate")
-            ]
-        case "dataTask", "data":
-            guard
-                label(after: index) == "with" || label(after: index) == "for" || label(after: index) == "from"
-            else { return [] }
-            return [
-                problem(
-                    index, "a background session makes no data tasks",
-                    "Use a download task, or a session of the configuration '.default'", severity: .warning)
-            ]
-        case "downloadTask", "uploadTask":
-            guard let end = endOfCall(index),
-                hasLabel("completionHandler", index..<end) || end < tokens.count && tokens[end].isSign("{")
-            else { return [] }
-            return [
-                problem(
-                    index, "a background session supports no completion handlers",
-                    "Give the session a URLSessionDownloadDelegate, whose "
-                        + "urlSession(_:downloadTask:didFinishDownloadingTo:) gets the file",
-                    severity: .warning)
-            ]
-        default:
-            return []
-        }
-    }
-
-    private static func isBackgroundSession(_ index: Int, in tokens: [SwiftToken]) -> Bool {
-        index > 0 && tokens[index].word == "background" && tokens[index - 1].isSign(".")
-            && index + 2 < tokens.count && tokens[index + 1].isSign("(")
-            && tokens[index + 2].word == "withIdentifier"
-    }
-
     private func missing(_ index: Int, _ remedy: String) -> [ManifestProblem] {
         guard case .word(let name) = tokens[index].kind, index == 0 || !tokens[index - 1].isSign(".") else {
             return []
@@ -273,21 +233,6 @@ struct SourceTraps {
     private func label(after index: Int) -> String? {
         guard index + 3 < tokens.count, tokens[index + 3].isSign(":") else { return nil }
         return tokens[index + 2].word
-    }
-
-    private func hasLabel(_ label: String, _ range: Range<Int>) -> Bool {
-        tokens[range].contains { $0.word == label }
-    }
-
-    /// The index after the closing bracket of a call; `nil` if the file ends before.
-    private func endOfCall(_ index: Int) -> Int? {
-        var depth = 0
-        for next in tokens.indices.dropFirst(index + 1) {
-            if tokens[next].isOpening { depth += 1 }
-            if tokens[next].isClosing { depth -= 1 }
-            if depth == 0 { return next + 1 }
-        }
-        return nil
     }
 
     private func problem(

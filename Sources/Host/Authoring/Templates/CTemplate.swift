@@ -1,13 +1,17 @@
 extension TemplateNames {
     /// The files of a plugin in C: one source file, its manifest, and a Makefile with a test.
-    func cFiles(header: String) -> [TemplateFile] {
-        [
-            TemplateFile(path: "include/bgtask.h", text: header),
+    func cFiles(headers: [TemplateFile]) -> [TemplateFile] {
+        headers + [
             TemplateFile(path: "\(name).c", text: source),
             TemplateFile(path: "\(name).yaml", text: cManifest),
-            TemplateFile(path: "exports.map", text: "{ global: bgtask_plugin_entry; local: *; };\n"),
-            TemplateFile(path: "Makefile", text: makefile),
-            TemplateFile(path: "README.md", text: cReadme),
+            TemplateFile(path: "exports.map", text: Self.exports),
+            TemplateFile(
+                path: "Makefile",
+                text: compiledMakefile(
+                    source: "\(name).c", flags: "CFLAGS", command: "$(CC) $(CFLAGS) -std=c17 -D_GNU_SOURCE")),
+            TemplateFile(
+                path: "README.md",
+                text: compiledReadme("C", source: "\(name).c", function: "run", needs: "a C compiler")),
             TemplateFile(path: ".gitignore", text: "*.so\n"),
         ]
     }
@@ -42,7 +46,11 @@ extension TemplateNames {
         """
     }
 
-    private var cManifest: String {
+    /// The version script of a library that exports only its entry function.
+    static let exports = "{ global: bgtask_plugin_entry; local: *; };\n"
+
+    /// The manifest of a plugin with one task.
+    var cManifest: String {
         """
         apiVersion: bgtask/v1
         bundle: \(bundle)
@@ -55,17 +63,24 @@ extension TemplateNames {
         """
     }
 
-    private var makefile: String {
+    /// The Makefile of a plugin that a compiler makes of one source file.
+    ///
+    /// - Parameters:
+    ///   - source: The name of the file.
+    ///   - flags: The variable with the compiler's options.
+    ///   - command: The compiler with the options that the file needs.
+    /// - Returns: The text.
+    func compiledMakefile(source: String, flags: String, command: String) -> String {
         """
         # make builds the plugin; make test checks it and, where there is a host, runs it.
         # On another machine: make test BGTASK=bgtask
         BGTASK ?= \(bgtask)
         BGTASK_HEADERS ?= include
-        CFLAGS ?= -O2 -g -Wall -Wextra
+        \(flags) ?= -O2 -g -Wall -Wextra
 
-        \(library): \(name).c exports.map
-        \t$(CC) $(CFLAGS) -std=c17 -D_GNU_SOURCE -shared -fPIC -fvisibility=hidden -I$(BGTASK_HEADERS) \\
-        \t    -o $@ \(name).c -Wl,--version-script=exports.map
+        \(library): \(source) exports.map
+        \t\(command) -shared -fPIC -fvisibility=hidden -I$(BGTASK_HEADERS) \\
+        \t    -o $@ \(source) -Wl,--version-script=exports.map
 
         .PHONY: test clean
         test: \(library)
@@ -81,21 +96,36 @@ extension TemplateNames {
         """
     }
 
-    private var cReadme: String {
+    /// The readme of a plugin that a compiler makes of one source file.
+    ///
+    /// - Parameters:
+    ///   - language: The language of the file.
+    ///   - source: The name of the file.
+    ///   - function: The function in it that does the work.
+    ///   - needs: What the build needs.
+    ///   - others: The rows of the table about further files; by default, those of C and C++.
+    /// - Returns: The text.
+    func compiledReadme(
+        _ language: String, source: String, function: String, needs: String,
+        others: [String] = [
+            "| `include/bgtask.h` | the interface to the host, and its manual; a copy, so that the plugin builds anywhere |",
+            "| `include/bgtask_json.h` | functions that read the payload of a request, also a copy |",
+            "| `exports.map` | the only symbol that the library exports |",
+        ]
+    ) -> String {
         """
         # \(name)
 
-        A background task for bgtask, in C.
+        A background task for bgtask, in \(language).
 
         | file | content |
         |---|---|
-        | `\(name).c` | the handler; put your work into `run` |
+        | `\(source)` | the handler; put your work into `\(function)` |
         | `\(name).yaml` | the manifest: which task the host may start, and when |
-        | `include/bgtask.h` | the interface to the host, and its manual; a copy, so that the plugin builds anywhere |
-        | `exports.map` | the only symbol that the library exports |
+        \(others.joined(separator: "\n"))
 
         ```
-        make                 # builds \(library); needs a C compiler only
+        make                 # builds \(library); needs only \(needs)
         make test            # checks the library and the manifest, and runs the task in a private host
         bgtask dev --watch   # builds and runs it again whenever a file changes
         ```

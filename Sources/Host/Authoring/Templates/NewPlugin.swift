@@ -41,7 +41,13 @@ public struct NewPlugin: Sendable {
         self.directory = path
         switch template {
         case .c:
-            files = names.cFiles(header: try installation.header())
+            files = names.cFiles(headers: try installation.headerFiles())
+        case .cpp:
+            files = names.cppFiles(headers: try installation.headerFiles())
+        case .rust:
+            files = names.rustFiles
+        case .python:
+            files = names.pythonFiles(in: try Self.absolute(path))
         case .call:
             files = names.callFiles
         case .command:
@@ -77,6 +83,16 @@ public struct NewPlugin: Sendable {
             }
         }
         return paths
+    }
+
+    /// The path of a directory that may not exist yet, from the root.
+    private static func absolute(_ path: String) throws(AuthoringError) -> String {
+        if path.hasPrefix("/") { return path }
+        do {
+            return try DirectoryTree.realPath(of: ".") + "/" + path
+        } catch {
+            throw AuthoringError(path, "\(error)", "Give an absolute path: --directory DIR")
+        }
     }
 
     private static func check(_ name: String, _ template: PluginTemplate) throws(AuthoringError) {

@@ -4,6 +4,12 @@ public enum PluginTemplate: String, CaseIterable, Sendable {
     case swift
     /// One C file that includes `bgtask.h`.
     case c
+    /// One C++ file that includes `bgtask.h`.
+    case cpp
+    /// A Rust crate with the interface of `bgtask.h`.
+    case rust
+    /// A program in Python, and a manifest that runs it.
+    case python
     /// Only a manifest, which calls functions of an installed library.
     case call
     /// Only a manifest, which contains a shell script.
@@ -23,6 +29,8 @@ struct TemplateNames {
     var type: String { name.prefix(1).uppercased() + name.dropFirst() }
     /// The file name of the built library.
     var library: String { "lib\(name).so" }
+    /// The name of the Rust crate's library, in which `-` is `_`.
+    var crate: String { name.map { $0 == "-" ? "_" : String($0) }.joined() }
 }
 
 /// One file of a template.

@@ -245,6 +245,7 @@ extension HostCore {
         guard var transfer = own(question.transfer, bundle) else { return refuseForeign(id, call) }
         guard transfer.isUntold else { return answerSession(id, call, SessionAnswer()) }
         transfer.isTold = true
+        transfer.answer = nil
         sessions.note(transfer)
         for old in transfers.retire(transfer) { forget(old) }
         if transfer.request.direction == .upload { emit(.transfer(.discard(transfer))) }

@@ -30,6 +30,7 @@ extension Transfer {
         if let completed = attempt.completed, request.direction == .download { self.completed = completed }
         failure = attempt.failure
         if request.session != nil, let measured = attempt.metrics { metrics = measured }
+        if request.session != nil { answer = attempt.answer }
         switch attempt.kind {
         case .finished:
             // If the file could not be put into its place the last time, the waits go on doubling.

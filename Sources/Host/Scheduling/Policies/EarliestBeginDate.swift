@@ -14,7 +14,7 @@ struct EarliestBeginDate: Policy {
                 quantity: isBackOff ? "backOff" : "earliestBeginDate",
                 required: "\(date.text) or later"
                     + (isBackOff ? "" : Self.jitter(of: request, situation)),
-                observed: "\((date - now.wall).text) too early"
+                observed: "\((date - now.wall).exactText) too early"
                     + (isBackOff ? Self.row(of: request, situation) : ""), earliestChange: date,
                 remedy: situation.remedy("Wait", orLaunch: subject)))
     }

@@ -152,9 +152,15 @@
             if let date { TaskExtras.change(task) { $0.earliestBeginDate = date } }
             let record = Record(task, news.transfer)
             record.told = news.hasEnded ? 0 : news.completed
+            note(news, record)
             records[news.transfer] = record
             byTask[ObjectIdentifier(task)] = record
             return record
+        }
+
+        /// Notes how many bytes of a task were sent and received.
+        private func note(_ news: SessionMessages.Transfer, _ record: Record) {
+            TaskExtras.change(record.task) { $0.bytes = news.bytes }
         }
 
         // MARK: News
@@ -186,6 +192,7 @@
             guard let session, let record = lock.withLock({ records[news.transfer] }), !record.hasEnded,
                 let loader = record.loader
             else { return }
+            note(news, record)
             if !record.isComplete { tellProgress(news, record, session) }
             if news.asks { askDelegate(record, session) }
             guard news.hasEnded else { return }
@@ -253,6 +260,10 @@
                     session, downloadTask: download, didFinishDownloadingTo: file)
                 try? FileManager.default.removeItem(at: file)
             }
+            // Foundation passes it to the delegate of an upload task.
+            if task is URLSessionUploadTask, let body = news.body, !body.isEmpty {
+                loader.client?.urlProtocol(loader, didLoad: body)
+            }
             tellMetrics(news, task, session)
             loader.client?.urlProtocolDidFinishLoading(loader)
         }
@@ -293,13 +304,13 @@
         /// Confirms to the host that the delegate has handled the end of a transfer.
         private func confirm(_ record: Record) {
             let (transfer, task) = (record.transfer, ObjectIdentifier(record.task))
-            TaskExtras.forget(record.task)
             SessionCenter.shared.confirm(transfer) { [self] in
                 lock.withLock {
                     records[transfer] = nil
                     byTask[task] = nil
                     settled.insert(transfer)
                 }
+                TaskExtras.sweep()
                 SessionCenter.shared.finishEvents(of: self)
             }
         }
@@ -376,6 +387,11 @@
             }
             delegate.urlSession(
                 session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            (delegate as? any FoundationNetworking.URLSessionDataDelegate)?.urlSession(
+                session, dataTask: dataTask, didReceive: data)
         }
     }
 #endif

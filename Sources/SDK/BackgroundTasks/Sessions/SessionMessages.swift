@@ -66,6 +66,9 @@
             var asks: Bool
             /// Older hosts do not send this key.
             var metrics: Metrics?
+            /// The body of the answer to an upload that succeeded; `nil` if there is none, or if it is longer
+            /// than the host keeps.
+            var body: Data?
 
             var hasEnded: Bool { state == "ended" }
         }
@@ -112,7 +115,21 @@
             return request
         }
 
+        /// The bytes that were sent and received.
+        var bytes: TaskExtras.Bytes {
+            let length = total ?? NSURLSessionTransferSizeUnknown
+            guard isUpload else {
+                return .init(received: completed, expectedToReceive: status == nil ? total ?? 0 : length)
+            }
+            let answer = Int64(body?.count ?? 0)
+            return .init(
+                received: answer, expectedToReceive: answer, sent: completed, expectedToSend: length)
+        }
+
         /// The response of the server; `nil` if there was none.
+        ///
+        /// If the host has continued a download, the newest response is about a part. The app did not ask for
+        /// that, and it gets the whole file, so it also gets the response of the whole file.
         var response: HTTPURLResponse? {
             guard let status, let address = URL(string: finalURL ?? url) else { return nil }
             var fields: [String: String] = [:]
@@ -122,9 +139,17 @@
                 let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespacesAndNewlines)
                 fields[name] = fields[name].map { "\($0), \(value)" } ?? value
             }
+            let isContinued = status == 206 && !isUpload && outcome == "succeeded"
+            if isContinued {
+                for name in fields.keys where name.lowercased() == "content-range" { fields[name] = nil }
+                for name in fields.keys where name.lowercased() == "content-length" {
+                    fields[name] = "\(completed)"
+                }
+            }
             let version = responseHeaders?.first?.split(separator: " ").first.map(String.init)
             return HTTPURLResponse(
-                url: address, statusCode: status, httpVersion: version ?? "HTTP/1.1", headerFields: fields)
+                url: address, statusCode: isContinued ? 200 : status, httpVersion: version ?? "HTTP/1.1",
+                headerFields: fields)
         }
 
         /// The code of Foundation's error for the failure of the transfer.

@@ -10,19 +10,44 @@
         var expectedToReceive: Int64?
         /// The transfer whose bytes the task continues; empty if its resume data were not valid.
         var resumes: String?
+        /// What was sent and received; `nil` until the host has said something.
+        var bytes: Bytes?
 
-        private static let table = Mutex<[ObjectIdentifier: TaskExtras]>([:])
+        /// What a task has sent and received, as Foundation's properties of the same names count it.
+        struct Bytes: Sendable {
+            var received: Int64 = 0
+            var expectedToReceive: Int64 = 0
+            var sent: Int64 = 0
+            var expectedToSend: Int64 = 0
+        }
+
+        /// An app may read the bytes of a task that has ended, so an entry stays as long as its task.
+        private struct Entry: Sendable {
+            weak var task: URLSessionTask?
+            var extras = TaskExtras()
+        }
+
+        private static let table = Mutex<[ObjectIdentifier: Entry]>([:])
 
         static func of(_ task: URLSessionTask) -> TaskExtras {
-            table.withLock { $0[ObjectIdentifier(task)] } ?? TaskExtras()
+            // Another task may have been at the same address.
+            table.withLock { table in
+                table[ObjectIdentifier(task)].flatMap { $0.task === task ? $0.extras : nil }
+            } ?? TaskExtras()
         }
 
         static func change(_ task: URLSessionTask, _ change: (inout TaskExtras) -> Void) {
-            table.withLock { change(&$0[ObjectIdentifier(task), default: TaskExtras()]) }
+            table.withLock { table in
+                var extras = TaskExtras()
+                if let entry = table[ObjectIdentifier(task)], entry.task === task { extras = entry.extras }
+                change(&extras)
+                table[ObjectIdentifier(task)] = Entry(task: task, extras: extras)
+            }
         }
 
-        static func forget(_ task: URLSessionTask) {
-            table.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(task)) }
+        /// Forgets the tasks that no longer exist.
+        static func sweep() {
+            table.withLock { table in table = table.filter { $0.value.task != nil } }
         }
     }
 

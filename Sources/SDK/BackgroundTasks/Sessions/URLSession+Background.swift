@@ -84,6 +84,33 @@
         }
     }
 
+    // Foundation has these properties, and only it can set them. In a background session, the host counts,
+    // also while no process runs.
+    extension URLSessionTask {
+        private var bytes: TaskExtras.Bytes? { TaskExtras.of(self).bytes }
+
+        /// The bytes of the body that were received; of an upload, those of the server's answer.
+        @_disfavoredOverload
+        public var countOfBytesReceived: Int64 { bytes?.received ?? originalCountOfBytesReceived }
+
+        /// The length of the body that is received; `NSURLSessionTransferSizeUnknown` if the server does not
+        /// say it, and 0 before its response.
+        @_disfavoredOverload
+        public var countOfBytesExpectedToReceive: Int64 {
+            bytes?.expectedToReceive ?? originalCountOfBytesExpectedToReceive
+        }
+
+        /// The bytes of the body that were sent.
+        @_disfavoredOverload
+        public var countOfBytesSent: Int64 { bytes?.sent ?? originalCountOfBytesSent }
+
+        /// The length of the body that is sent.
+        @_disfavoredOverload
+        public var countOfBytesExpectedToSend: Int64 {
+            bytes?.expectedToSend ?? originalCountOfBytesExpectedToSend
+        }
+    }
+
     extension URLSessionDownloadTask {
         /// Cancels the download, and passes data that continue it to a closure; `nil` if it can't be
         /// continued.

@@ -25,6 +25,7 @@ final class Editions: NSObject {
     func connect() {
         urlSession.getAllTasks { tasks in
             print("tasks: \(tasks.map { $0.taskDescription ?? "" })")
+            for task in tasks { self.printBytes(of: task) }
         }
     }
 
@@ -50,6 +51,13 @@ final class Editions: NSObject {
         let backgroundTask = urlSession.uploadTask(with: request, fromFile: file)
         backgroundTask.taskDescription = "report"
         backgroundTask.resume()
+    }
+
+    func printBytes(of task: URLSessionTask) {
+        print(
+            "bytes of \(task.taskDescription ?? ""): received \(task.countOfBytesReceived) of "
+                + "\(task.countOfBytesExpectedToReceive), sent \(task.countOfBytesSent) of "
+                + "\(task.countOfBytesExpectedToSend)")
     }
 
     /// Begins a task, and waits for its end.
@@ -87,7 +95,7 @@ extension Editions: URLSessionDownloadDelegate {
             let savedURL = documents.appendingPathComponent(name)
             try? FileManager.default.removeItem(at: savedURL)
             try FileManager.default.moveItem(at: location, to: savedURL)
-            print("saved \(savedURL.lastPathComponent)")
+            print("saved \(savedURL.lastPathComponent), response of \(httpResponse.expectedContentLength)")
         } catch {
             print("file error: \(error)")
         }
@@ -134,6 +142,7 @@ extension Editions: URLSessionDownloadDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: Error?) {
+        printBytes(of: task)
         if let error {
             let resumes = (error as NSError).userInfo[NSURLSessionDownloadTaskResumeData] != nil
             let name = task.taskDescription ?? ""
@@ -144,5 +153,15 @@ extension Editions: URLSessionDownloadDelegate {
         }
         for waiter in waiters { waiter.resume() }
         waiters = []
+    }
+}
+
+extension Editions: URLSessionDataDelegate {
+    // The answer to an upload.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let length = (dataTask.response as? HTTPURLResponse)?.expectedContentLength ?? 0
+        print(
+            "answer to \(dataTask.taskDescription ?? ""): \(String(decoding: data, as: UTF8.self)), "
+                + "\(data.count) of \(length)")
     }
 }

@@ -34,13 +34,17 @@ final class ControlHost: AppHost {
     ///
     /// The paths are the same as for every client. If `BGTASK_SOCKET` is set, its path is used, whether a
     /// socket exists there or not. Otherwise, the first path where a file exists is used: in the user's
-    /// runtime directory, then in `/run/bgtask`.
+    /// runtime directory or, without `XDG_RUNTIME_DIR`, in the user's state directory, then in `/run/bgtask`.
     static func find() -> ControlHost? {
         let environment = ProcessInfo.processInfo.environment
         if let named = environment["BGTASK_SOCKET"], !named.isEmpty { return ControlHost(socket: named) }
         var paths = ["/run/bgtask/control.sock"]
         if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
             paths.insert(runtime + "/bgtask/control.sock", at: 0)
+        } else if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+            paths.insert(state + "/bgtask/control.sock", at: 0)
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            paths.insert(home + "/.local/state/bgtask/control.sock", at: 0)
         }
         return paths.first { FileManager.default.fileExists(atPath: $0) }.map(ControlHost.init(socket:))
     }
