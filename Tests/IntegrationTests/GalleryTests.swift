@@ -50,7 +50,7 @@ import Testing
     /// Whether the loader finds a library.
     private static func has(_ library: String) -> Bool { dlopen(library, RTLD_LAZY) != nil }
 
-    @Test(.enabled(if: has("libarchive.so.13"), "libarchive13 is missing: .ci/packages test"))
+    @Test(.enabled(if: has("libarchive.so.13"), "libarchive13 is missing: .ci/packages gallery"))
     func `libarchive unpacks every entry of an archive, and none outside of the directory`() throws {
         let rig = try Rig("archive-unpack")
         try rig.python(
@@ -161,7 +161,7 @@ import Testing
         #expect(rig.host.stop() == 0)
     }
 
-    @Test(.enabled(if: has("libxml2.so.2"), "libxml2 is missing: .ci/packages test"))
+    @Test(.enabled(if: has("libxml2.so.2"), "libxml2 is missing: .ci/packages gallery"))
     func `libxml2 formats a file, and says what is wrong with one`() throws {
         let rig = try Rig("xml-format")
         try rig.write("in.xml", "<list><a>1</a><b/><c>3</c></list>")
@@ -179,7 +179,7 @@ import Testing
         #expect(rig.host.stop() == 0)
     }
 
-    @Test(.enabled(if: has("libgit2.so.1.5"), "libgit2-1.5 is missing: .ci/packages test"))
+    @Test(.enabled(if: has("libgit2.so.1.5"), "libgit2-1.5 is missing: .ci/packages gallery"))
     func `libgit2 fetches the commits of a remote`() throws {
         let rig = try Rig("git-fetch")
         // The remote is inside of the directory that the task may read.
@@ -204,7 +204,7 @@ import Testing
         #expect(rig.host.stop() == 0)
     }
 
-    @Test(.enabled(if: has("libpoppler-glib.so.8"), "libpoppler-glib8 is missing: .ci/packages test"))
+    @Test(.enabled(if: has("libpoppler-glib.so.8"), "libpoppler-glib8 is missing: .ci/packages gallery"))
     func `poppler writes the text of all pages of a document, in their order`() throws {
         let rig = try Rig("pdf-text")
         func page(_ number: Int, _ text: String) -> String {

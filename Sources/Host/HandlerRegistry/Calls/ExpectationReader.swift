@@ -11,6 +11,7 @@ struct ExpectationReader {
     ///   - node: A value, a list of values, `{not: VALUE}` or `{atLeast: NUMBER}`.
     ///   - type: The type of the value that is compared.
     ///   - what: The key, for messages.
+    /// - Returns: The condition.
     func expectation(_ node: YAMLNode, of type: CallType, _ what: String) -> CallExpectation? {
         // A string can only be compared with null, like a pointer.
         let literalType: CallType = type == .string ? .pointer : type
