@@ -202,7 +202,7 @@ import Testing
         #expect(failed.output.hasSuffix("To see its log: bgtask show L2\n"), "\(failed)")
         for (option, value) in [("--at", "nonsense"), ("--every", "5")] {
             let refused = host.run("run", option, value, "--name", "clock", "--", "/bin/date")
-            #expect(refused.status == 1 && refused.errors.contains("error:"), "\(refused)")
+            #expect(refused.status == 2 && refused.errors.contains("for \(option): '\(value)'"), "\(refused)")
         }
         let clock = host.run("run", "--every", "1d", "--name", "clock", "--", "/bin/date")
         #expect(clock.status == 0 && clock.output.contains("local.clock.run"), "\(clock)")

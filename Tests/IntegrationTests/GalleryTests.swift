@@ -72,7 +72,7 @@ import Testing
         let evil = rig.submit(
             "org.libarchive.unpacking.archive", #"{"archive": "$/evil.tar.gz", "directory": "$/out"}"#)
         #expect(evil.status != 0)
-        #expect("\(evil)".contains("Path contains '..' (step 6.2, round 2)"), "\(evil)")
+        #expect(evil.output.contains("Path contains '..' (step 6.2, round 2)"), "\(evil)")
         #expect(try rig.text("out/one.txt") == "1")
         #expect(!FileManager.default.fileExists(atPath: rig.files.path + "/outside.txt"))
         #expect(rig.host.stop() == 0)
@@ -198,9 +198,8 @@ import Testing
         #expect(count.output == "5\n", "\(count)")
         let none = rig.submit(
             "org.libgit2.fetching.repository", #"{"repository": "$/mirror", "remote": "upstream"}"#)
-        #expect(
-            "\(none)".contains("git_remote_lookup returned -3, expected 0: remote 'upstream' does not exist"),
-            "\(none)")
+        let reason = "git_remote_lookup returned -3, expected 0: remote 'upstream' does not exist"
+        #expect(none.output.contains(reason), "\(none)")
         #expect(rig.host.stop() == 0)
     }
 

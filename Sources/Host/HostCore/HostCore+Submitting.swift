@@ -52,10 +52,10 @@ extension HostCore {
         guard let handler = handler(for: identifier) else {
             return refuse(submission, submitter, notPermitted(identifier))
         }
-        if let problem = problem(withShownPartsOf: submission) {
+        let client = clients.client(of: process, for: identifier)
+        if client == nil, submission.origin == .client, let problem = problem(withShownPartsOf: submission) {
             return refuse(submission, submitter, problem)
         }
-        let client = clients.client(of: process, for: identifier)
         guard client != nil || handler.canLaunch(identifier) else {
             return refuse(submission, submitter, noClient(for: identifier))
         }
@@ -122,6 +122,8 @@ extension HostCore {
 
     /// Why a submission can't have a title or the strategy `fail`; `nil` if it has none, or if its task is
     /// continued, so that the user sees the title and waits for the start.
+    ///
+    /// This is for people who type commands. Apps may give a title to every request.
     private func problem(withShownPartsOf submission: TaskSubmission) -> SubmissionError? {
         guard let kind = declaration(for: submission.identifier)?.kind, kind != .continuedProcessing else {
             return nil

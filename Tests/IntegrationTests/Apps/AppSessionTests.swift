@@ -146,18 +146,9 @@ import Testing
         #expect(app.host.stop() == 0)
     }
 
-    @Test func `the reason for which a server refuses an upload reaches the app after a restart`() throws {
+    @Test func `the reason for which a server refuses an upload reaches the app`() throws {
         _ = try app.end(push("report", "put/refused?status=422"))
-        try app.host.wait("the upload has ended") { try app.host.transfer("T1")["outcome"] is String }
-        // The launch for that may have begun; then it is lost, and its request is put back.
-        app.host.kill()
-        try app.host.start()
-        func succeeded() throws -> [String] {
-            try app.host.launches(of: "\(app.bundle).editions")
-                .filter { $0["outcome"] as? String == "succeeded" }.compactMap { $0["launch"] as? String }
-        }
-        try app.host.wait("the app has its events") { try !succeeded().isEmpty }
-        let events = try app.end(succeeded()[0])
+        let events = try events()
         #expect(events.says("report completed, status 422"), "\(events.lines)")
         #expect(events.says("answer to report: thanks, 6 of 6"), "\(events.lines)")
         #expect(app.host.stop() == 0)
