@@ -163,6 +163,7 @@ import Testing
         Hold(layer: .landlockScopes, label: "signals", attempt: "kill") { $0.subprocesses = true },
         Hold(layer: .seccomp, label: "signals", attempt: "owner"),
         Hold(layer: .seccomp, label: "signals", attempt: "owner-upper-half"),
+        Hold(layer: .seccomp, label: "signals", attempt: "lease"),
         Hold(layer: .seccomp, label: "others", attempt: "prlimit"),
         Hold(layer: .seccomp, label: "kernel", attempt: "keyctl"),
         Hold(layer: .seccomp, label: "sockets", attempt: "socket-1-1"),

@@ -8,27 +8,35 @@ public enum StartupFiles {
     /// Below the home directory of a user: shells, desktop sessions, services, programs before the system's
     /// in PATH, and who may log in.
     private static let ofUser = [
-        ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".config/autostart",
-        ".config/environment.d", ".config/fish", ".config/plasma-workspace", ".config/systemd", ".local/bin",
-        ".local/share/dbus-1", ".local/share/systemd", ".pam_environment", ".profile", ".ssh", ".xinitrc",
-        ".xprofile", ".xsession", ".xsessionrc", ".zlogin", ".zlogout", ".zprofile", ".zshenv", ".zshrc",
-        "bin",
+        ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".bashrc.d", ".cargo/bin",
+        ".config/autostart", ".config/environment.d", ".config/fish", ".config/hypr", ".config/i3",
+        ".config/plasma-workspace", ".config/sway", ".config/systemd", ".config/user-tmpfiles.d",
+        ".local/bin", ".local/lib", ".local/share/applications", ".local/share/dbus-1",
+        ".local/share/gnome-shell", ".local/share/systemd", ".nvm", ".oh-my-zsh", ".pam_environment",
+        ".profile", ".pyenv",
+        ".ssh", ".xinitrc", ".xprofile", ".xsession", ".xsessionrc", ".zlogin", ".zlogout", ".zprofile",
+        ".zshenv", ".zshrc", "bin", "go/bin",
     ]
     /// Of the machine, for which a host of root needs no other permission.
     private static let ofMachine = [
         "/boot", "/etc/NetworkManager", "/etc/X11", "/etc/alternatives", "/etc/anacrontab", "/etc/apt",
-        "/etc/bash.bashrc", "/etc/bash_completion.d", "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly",
-        "/etc/cron.monthly", "/etc/cron.weekly", "/etc/crontab", "/etc/csh.cshrc", "/etc/dbus-1",
-        "/etc/default", "/etc/environment", "/etc/environment.d", "/etc/group", "/etc/gshadow", "/etc/init.d",
-        "/etc/inittab", "/etc/kernel", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload",
-        "/etc/logrotate.d", "/etc/modprobe.d", "/etc/network", "/etc/nsswitch.conf", "/etc/pam.d",
-        "/etc/passwd", "/etc/polkit-1", "/etc/profile", "/etc/profile.d", "/etc/rc.local", "/etc/security",
-        "/etc/shadow", "/etc/skel", "/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/systemd", "/etc/udev",
-        "/etc/update-motd.d", "/etc/xdg/autostart", "/etc/zsh", "/proc", "/run/systemd", "/run/udev",
-        "/sys/fs/cgroup", "/usr", "/var/lib/dpkg", "/var/spool/at", "/var/spool/cron",
+        "/etc/bash.bashrc", "/etc/bash_completion.d", "/etc/binfmt.d", "/etc/ca-certificates", "/etc/cloud",
+        "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly", "/etc/cron.monthly", "/etc/cron.weekly",
+        "/etc/crontab", "/etc/csh.cshrc", "/etc/dbus-1", "/etc/default", "/etc/dhcp", "/etc/docker",
+        "/etc/dpkg", "/etc/emacs", "/etc/environment", "/etc/environment.d", "/etc/fish", "/etc/group",
+        "/etc/grub.d", "/etc/gshadow", "/etc/init.d", "/etc/initramfs-tools", "/etc/inittab", "/etc/kernel",
+        "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/logrotate.d", "/etc/modprobe.d",
+        "/etc/modules-load.d", "/etc/needrestart", "/etc/network", "/etc/networkd-dispatcher",
+        "/etc/nsswitch.conf", "/etc/pam.d", "/etc/passwd", "/etc/polkit-1", "/etc/ppp", "/etc/profile",
+        "/etc/profile.d", "/etc/python3", "/etc/rc.local", "/etc/security", "/etc/shadow", "/etc/skel",
+        "/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/sysctl.conf", "/etc/sysctl.d", "/etc/systemd",
+        "/etc/sysusers.d", "/etc/tmpfiles.d", "/etc/udev", "/etc/update-motd.d", "/etc/xdg/autostart",
+        "/etc/zsh", "/proc", "/run/binfmt.d", "/run/modprobe.d", "/run/modules-load.d", "/run/sysctl.d",
+        "/run/systemd", "/run/sysusers.d", "/run/tmpfiles.d", "/run/udev", "/sys/fs/cgroup", "/usr",
+        "/var/lib/dpkg", "/var/lib/systemd", "/var/spool/at", "/var/spool/cron",
     ]
 
-    /// How many home directories a host of root protects besides its own: each has some thirty paths, which
+    /// How many home directories a host of root protects besides its own: each has some forty paths, which
     /// are looked up when the host starts.
     private static let mostHomes = 100
 

@@ -119,6 +119,8 @@ static bool refuse_owners(struct filter filter) {
     return REFUSE_IF(filter, EPERM, SCMP_SYS(fcntl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, F_SETOWN)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(fcntl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, F_SETOWN_EX)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(fcntl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, F_SETSIG)) &&
+           /* A lease on a file keeps all other programs from opening it, for 45 s each time. */
+           REFUSE_IF(filter, EPERM, SCMP_SYS(fcntl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, F_SETLEASE)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(ioctl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, FIOSETOWN)) &&
            REFUSE_IF(filter, EPERM, SCMP_SYS(ioctl), when(1, SCMP_CMP_MASKED_EQ, COMMAND, SIOCSPGRP));
 }
@@ -130,8 +132,8 @@ static const int ipc_calls[] = {SCMP_SYS(shmget),     SCMP_SYS(shmat),  SCMP_SYS
                                 SCMP_SYS(msgsnd),     SCMP_SYS(msgrcv), SCMP_SYS(msgctl), SCMP_SYS(semget),
                                 SCMP_SYS(semtimedop), SCMP_SYS(semop),  SCMP_SYS(semctl)};
 /* memfd_create and memfd_secret, whose name not every libseccomp knows: memory that exists without being
- * mapped. */
-static const int memory_calls[] = {SCMP_SYS(memfd_create), 447};
+ * mapped. vmsplice leaves it in a pipe. */
+static const int memory_calls[] = {SCMP_SYS(memfd_create), 447, SCMP_SYS(vmsplice)};
 
 static bool refuse_uncounted_memory(struct filter filter, const struct sandbox *sandbox) {
     size_t count = sizeof(ipc_calls) / sizeof(int);

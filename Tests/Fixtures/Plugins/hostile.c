@@ -225,6 +225,10 @@ static void signals(void) {
         note(ioctl(pipes[0], FIOSETOWN, &process) == 0, "owner-ioctl");
         // The kernel ignores the upper half of a command; the sandbox must do so, too.
         note(syscall(SYS_fcntl, pipes[0], F_SETOWN | 1L << 32, process) == 0, "owner-upper-half");
+        // A lease would keep other programs from opening a file that the task may only read.
+        int library = open(victim("VICTIM_LIBRARY"), O_RDONLY | O_CLOEXEC);
+        note(fcntl(library, F_SETLEASE, F_RDLCK) == 0, "lease");
+        close(library);
         fcntl(pipes[0], F_SETFL, O_ASYNC);
         note(write(pipes[1], "", 1) != 1, "own-pipe-broken");
     }
