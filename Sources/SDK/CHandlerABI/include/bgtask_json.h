@@ -222,23 +222,30 @@ static inline long bgtask_json_string(const void *json, size_t length, const cha
     return found;
 }
 
-/** Reads a number. Returns 1, or -1 if there is no such number; `value` is then unchanged. */
-static inline int bgtask_json_number(const void *json, size_t length, const char *path, double *value) {
+/* Copies the characters of a number, with a NUL behind them; 0 if there is none, or if it does not fit. */
+static inline size_t bgtask_json_digits(const void *json, size_t length, const char *path, char *text,
+                                        size_t size) {
     struct bgtask_json_text in;
-    char text[64];
-    if (!bgtask_json_find(json, length, path, &in))
-        return -1;
     size_t count = 0;
-    while (in.next + count < in.end && count < sizeof text && in.next[count] != 0 &&
+    if (!bgtask_json_find(json, length, path, &in))
+        return 0;
+    while (in.next + count < in.end && count < size && in.next[count] != 0 &&
            strchr("+-.0123456789eE", in.next[count]) != NULL)
         count++;
-    if (count == 0 || count == sizeof text || in.next[0] == '+' || in.next[0] == '.')
-        return -1;
+    if (count == 0 || count == size || in.next[0] == '+' || in.next[0] == '.')
+        return 0;
     memcpy(text, in.next, count);
     text[count] = 0;
-    char *end = NULL;
-    double read = strtod(text, &end);
-    if (end != text + count)
+    return count;
+}
+
+/** Reads a number. Returns 1, or -1 if there is no such number; `value` is then unchanged. After a call of
+ *  setlocale() for a locale with another decimal point than ".", fractions are not read: -1. */
+static inline int bgtask_json_number(const void *json, size_t length, const char *path, double *value) {
+    char text[64], *end = NULL;
+    size_t count = bgtask_json_digits(json, length, path, text, sizeof text);
+    double read = count > 0 ? strtod(text, &end) : 0;
+    if (count == 0 || end != text + count)
         return -1;
     *value = read;
     return 1;
@@ -246,22 +253,11 @@ static inline int bgtask_json_number(const void *json, size_t length, const char
 
 /** Reads a whole number. Returns 1, or -1 if there is none in this range; `value` is then unchanged. */
 static inline int bgtask_json_integer(const void *json, size_t length, const char *path, int64_t *value) {
-    struct bgtask_json_text in;
-    char text[24];
-    if (!bgtask_json_find(json, length, path, &in))
-        return -1;
-    size_t count = 0;
-    while (in.next + count < in.end && count < sizeof text && in.next[count] != 0 &&
-           strchr("+-.0123456789eE", in.next[count]) != NULL)
-        count++;
-    if (count == 0 || count == sizeof text || in.next[0] == '+')
-        return -1;
-    memcpy(text, in.next, count);
-    text[count] = 0;
-    char *end = NULL;
+    char text[24], *end = NULL;
+    size_t count = bgtask_json_digits(json, length, path, text, sizeof text);
     errno = 0;
-    long long read = strtoll(text, &end, 10);
-    if (end != text + count || errno != 0)
+    long long read = count > 0 ? strtoll(text, &end, 10) : 0;
+    if (count == 0 || end != text + count || errno != 0)
         return -1;
     *value = read;
     return 1;
