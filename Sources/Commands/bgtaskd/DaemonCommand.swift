@@ -116,10 +116,24 @@ struct DaemonCommand: AsyncParsableCommand {
             }
             exit()
         } catch {
+            if exitCode(for: error).isSuccess { exit(showing: fullMessage(for: error)) }
             guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
             ProcessFacts.writeToStandardError(fullMessage(for: error) + "\n")
             exit(withError: ExitCode(2))
         }
+    }
+
+    /// Writes help or the version, which ArgumentParser throws as an error, and exits.
+    ///
+    /// ArgumentParser itself would exit with 0 even if nothing could be written.
+    private static func exit(showing text: String) -> Never {
+        do {
+            try StandardStreams.write(text + "\n")
+        } catch let error as SystemCallError where !error.isBrokenPipe {
+            ProcessFacts.writeToStandardError("bgtaskd: the output is not complete: \(error)\n")
+            exit(withError: ExitCode(1))
+        } catch {}
+        exit()
     }
 
     func run() async throws {
