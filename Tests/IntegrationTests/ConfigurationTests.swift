@@ -83,6 +83,8 @@ import Testing
         #expect(value.status == 2, "\(value)")
         let help = Command.run([Products.path("bgtaskd"), "--help"])
         #expect(help.status == 0 && help.output.contains("Exit codes:"), "\(help)")
+        let full = Command.run(["/bin/sh", "-c", "\(Products.path("bgtaskd")) --help >/dev/full"])
+        #expect(full.status == 1 && full.output.contains("the output is not complete"), "\(full)")
     }
 
     @Test func `a runner that is missing is one line, and nothing is created`() throws {

@@ -129,7 +129,7 @@ struct DaemonCommand: AsyncParsableCommand {
     private static func exit(showing text: String) -> Never {
         do {
             try StandardStreams.write(text + "\n")
-        } catch let error as SystemCallError where !error.isBrokenPipe {
+        } catch where !error.isBrokenPipe {
             ProcessFacts.writeToStandardError("bgtaskd: the output is not complete: \(error)\n")
             exit(withError: ExitCode(1))
         } catch {}

@@ -103,9 +103,11 @@ struct RunCommand: HostCommand {
         try check(path, plugins: paths.first { $0.key == "paths.plugins" }?.value, console)
         let identifier = try TaskIdentifier(manifest.identifier)
         if manifest.timing != nil {
-            return try console.json
-                ? console.print(json: Written(identifier: identifier, manifest: path))
-                : console.line("The host runs \(identifier) by the schedule in \(path)")
+            // When this command returns, the next one can use the job; the host may not have seen the file yet.
+            _ = try await client.reload()
+            if console.json { return try console.print(json: Written(identifier: identifier, manifest: path)) }
+            try console.line("The host runs \(identifier) by the schedule in \(path)")
+            return try console.line("To see when: bgtask timers. To run it now: bgtask launch \(identifier)")
         }
         let events = detach ? nil : try await RequestWatch.events(of: identifier, client, console)
         let acceptance = try await client.submit(SubmissionMessage(identifier: identifier))
