@@ -194,7 +194,7 @@ let package = Package(
             ]),
         module(
             "Authoring", in: "Sources/Host",
-            uses: ["HandlerRegistry", "LinuxSystem", "StrictFiles", "TaskModel"]),
+            uses: ["Calendars", "HandlerRegistry", "LinuxSystem", "StrictFiles", "TaskModel"]),
         module("RequestStore", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel", database]),
         module("MemoryStore", in: "Sources/Host", uses: ["TaskModel"], settings: optimized),
         module("Scheduling", in: "Sources/Host", uses: ["TaskModel", heap], settings: optimized),

@@ -8,6 +8,11 @@ BEGIN { words = name; if (words !~ /^bgtask-task$/) sub(/-/, " ", words); gsub(/
 /^\.Sh / { section = $2 }
 /^\.Nm/ && section == "NAME" { print ".Nm " name; next }
 /^\.Nm/ && section == "SYNOPSIS" { print ".Nm \"" words "\""; next }
+# Files have a hyphen in their names, and other pages belong to the list, too.
+/^\.Xr bgtask\./ { sub(/bgtask\./, "bgtask-"); gsub(/\./, "-", $2) }
+/^\.Sh "?SEE/ && name == "bgtask" { print; print ".Xr bgtaskd 8 ,"; print ".Xr bgtask-manifest 5 ,"; print ".Xr bgtask-command 5 ,"; print ".Xr bgtask-call 5 ,"; print ".Xr bgtask.conf 5 ,"; next }
+# The host has no subcommands; the page lists one for 'help'.
+/^\.It Ar subcommands\.\.\.$/ || (/^\.Ar subcommand$/ && name == "bgtaskd") { next }
 /^\.Ex -std/ { n = split(exits, codes, /; /); for (i = 1; i <= n; i++) { if (i > 1) print ".br"; print codes[i] }; next }
 # A line that begins with spaces is an example or a row of a list: it stays as it is.
 /^ / {

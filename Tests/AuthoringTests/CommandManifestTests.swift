@@ -45,7 +45,7 @@ import Testing
         manifest.usesNetwork = true
         manifest.requiresExternalPower = true
         manifest.requiresNetwork = true
-        manifest.timing = CommandManifest.Timing(every: "1d")
+        manifest.timings = [CommandManifest.Timing(every: "1d")]
         #expect(manifest.identifier == "local.report.run")
         #expect(manifest.action == .run(["/usr/lib/report.v2.sh"]))
         let folder = try Folder()

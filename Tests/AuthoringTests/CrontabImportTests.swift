@@ -11,7 +11,7 @@ import Testing
     }
 
     private func dates(_ line: String) -> [String] {
-        jobs(line + " /bin/true").jobs.compactMap(\.manifest.timing?.at)
+        jobs(line + " /bin/true").jobs.flatMap(\.manifest.timings).compactMap(\.at)
     }
 
     @Test(arguments: [
@@ -75,7 +75,7 @@ import Testing
             @reboot  [[ -e x ]] && mail -s "50\% full" ops%first line%second
             """#
         let job = try #require(jobs(text).jobs.first)
-        #expect(job.manifest.timing?.onBoot == true)
+        #expect(job.manifest.timings.first?.onBoot == true)
         #expect(
             job.manifest.action
                 == .run([
@@ -106,10 +106,65 @@ import Testing
         #expect(jobs(text).jobs.map(\.manifest.name) == ["backup", "backup-2", "run-parts"])
     }
 
+    @Test(arguments: [
+        "rsync -r --delete ~/ /mnt/no-such-dir/", "~/bin/nightly.sh", "\"$HOME/bin/x\"", "${HOME}/bin/x a",
+        "cd && ls", "cd docs && ls", "mail -s list ops < docs/list", "tar cf /dev/null docs", "./docs/list",
+    ])
+    func `a line that names files of the home directory starts there, as with cron`(command: String) throws {
+        let home = try Folder()
+        try home.write("docs/list", "a\n")
+        let text = "0 3 * * * \(command)"
+        let read = CrontabImport.jobs(in: text, path: "crontab", hasUsers: false, home: home.path)
+        let job = try #require(read.jobs.first)
+        #expect(job.manifest.directory == home.path)
+        #expect(job.manifest.environment["HOME"] == home.path)
+        #expect(job.notes.contains { $0.hasPrefix("As with cron, HOME and the working directory are") })
+    }
+
+    @Test func `a line that names none keeps its data directory, and a note says so`() throws {
+        let home = try Folder()
+        let text = "HOME=\(home.path)\n0 3 * * * date >/dev/null; ls -l /usr"
+        let job = try #require(jobs(text).jobs.first)
+        #expect(job.manifest.directory == nil && job.manifest.environment == [:])
+        #expect(job.notes.contains { $0.contains("data directory of the job, and not \(home.path)") })
+    }
+
+    @Test(arguments: [
+        ("date >> /tmp/no-such-file.log", "It writes to /tmp/no-such-file.log"),
+        ("flock -n /tmp/no-such.lock echo locked", "Leave 'flock' out"),
+        ("touch /run/lock/no-such.lock", "a job has no /tmp of the machine"),
+        ("curl -s http://example.com/feed", "needs --internet"),
+        ("python3 /usr/bin/fetch ftp://example.com", "needs --internet"),
+        ("root /bin/true", "give --system"),
+    ])
+    func `a note says what the sandbox will refuse`(command: String, note: String) throws {
+        let job = try #require(jobs("0 3 * * * \(command)").jobs.first)
+        #expect(job.notes.contains { $0.contains(note) }, "\(job.notes)")
+    }
+
+    @Test func `the name is that of the program behind flock, or the given one`() {
+        let text = "0 1 * * * flock -n /tmp/l.lock backup --all\n0 2 * * * timeout 5m mirror"
+        #expect(jobs(text).jobs.map(\.manifest.name) == ["backup", "mirror"])
+        let named = CrontabImport.jobs(in: text, path: "crontab", hasUsers: false, name: "night")
+        #expect(named.jobs.map(\.manifest.name) == ["night", "night-2"])
+    }
+
+    @Test func `a line with days and weekdays is one bundle with two tasks`() throws {
+        let folder = try Folder()
+        let job = try #require(jobs("0 5 13 * 5 /bin/true").jobs.first)
+        let path = try job.manifest.write(to: folder.path)
+        #expect(ManifestLinter.lint(files: [path], pluginsDirectory: nil).map(\.description) == [])
+        let read = try ManifestLinter.manifests(in: folder.path, calls: CallSearch([]))
+        #expect(
+            read.0.first?.tasks.map(\.pattern.base.rawValue) == ["local.true.run", "local.true.run-2"])
+    }
+
     @Test func `lines of a system's crontab name a user`() throws {
         let job = try #require(jobs("17 * * * * www-data /bin/true", hasUsers: true).jobs.first)
         #expect(job.manifest.action == .script("set +e\n/bin/true"))
         #expect(job.notes.contains { $0.contains("www-data") })
+        let home = try #require(jobs("@daily root ls ~/", hasUsers: true).jobs.first)
+        #expect(home.manifest.directory == UserHomes.directory(ofUserNamed: "root"))
         #expect(jobs("17 * * * *", hasUsers: true).failures.count == 1)
     }
 

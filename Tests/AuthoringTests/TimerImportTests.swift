@@ -57,12 +57,12 @@ import Testing
             ReadWritePaths=/var/tmp
             ProtectSystem=strict
             """)
-        #expect(jobs.map(\.manifest.timing?.at) == ["Mon..Fri 02:30", "*-1,4,7,10-1"])
+        #expect(jobs.flatMap(\.manifest.timings).map(\.at) == ["Mon..Fri 02:30", "*-1,4,7,10-1"])
         let manifest = try #require(jobs.first?.manifest)
-        #expect(manifest.timing?.timeZone == "Europe/Berlin")
-        #expect(manifest.timing?.tolerance == .seconds(3600))
-        #expect(manifest.timing?.jitter == .seconds(600))
-        #expect(manifest.timing?.wake == true)
+        #expect(manifest.timings.first?.timeZone == "Europe/Berlin")
+        #expect(manifest.timings.first?.tolerance == .seconds(3600))
+        #expect(manifest.timings.first?.jitter == .seconds(600))
+        #expect(manifest.timings.first?.wake == true)
         #expect(manifest.action == .run(["/usr/bin/env", "two words", "three"]))
         #expect(manifest.environment == ["A": "1", "B": "two words"])
         #expect(manifest.directory == "/usr")
@@ -76,8 +76,20 @@ import Testing
     @Test func `a period, and a start with the machine`() throws {
         let jobs = try job(
             "OnBootSec=5min\nOnUnitActiveSec=1h 30min", "[Service]\nExecStart=/bin/true\n")
-        #expect(jobs.map(\.manifest.timing?.every) == ["1h30m"])
-        #expect(jobs.first?.manifest.timing?.tolerance == .seconds(60))
+        #expect(jobs.flatMap(\.manifest.timings).map(\.every) == ["1h30m"])
+        #expect(jobs.first?.manifest.timings.first?.tolerance == .seconds(60))
+    }
+
+    @Test func `a date that the host can't keep is named, and the others are kept`() throws {
+        let folder = try Folder()
+        try folder.write("odd.service", "[Service]\nExecStart=/bin/true\n")
+        let path = try folder.write(
+            "odd.timer",
+            "[Timer]\nOnCalendar=*-*-1..7,~03 4:05/15:30 UTC\nOnCalendar=daily\nRandomizedDelaySec=36h\n")
+        let imported = try TimerImport.jobs(of: path, home: nil)
+        #expect(imported.jobs.flatMap(\.manifest.timings).map(\.at) == ["daily"])
+        #expect(imported.failures.count == 1 && imported.failures.first?.contains("~03") == true)
+        #expect(imported.jobs.first?.notes.contains { $0.contains("at most a day") } == true)
     }
 
     @Test func `several commands and variables become a script`() throws {
@@ -110,7 +122,7 @@ import Testing
     @Test func `a drop-in adds to a timer, and an empty value removes`() throws {
         let jobs = try job(
             "OnCalendar=daily", "[Service]\nExecStart=/bin/true\n", dropIn: "OnCalendar=\nOnCalendar=hourly")
-        #expect(jobs.map(\.manifest.timing?.at) == ["hourly"])
+        #expect(jobs.flatMap(\.manifest.timings).map(\.at) == ["hourly"])
     }
 
     @Test func `a timer without a service, and a service without a command, are refused`() throws {
@@ -119,5 +131,9 @@ import Testing
         #expect(throws: AuthoringError.self) { try TimerImport.jobs(of: path, home: nil) }
         try folder.write("nothing-here.service", "[Service]\nType=oneshot\n")
         #expect(throws: AuthoringError.self) { try TimerImport.jobs(of: path, home: nil) }
+        let error = #expect(throws: AuthoringError.self) {
+            try TimerImport.jobs(of: "\(folder.path)/nothing-here.service", home: nil)
+        }
+        #expect("\(error.map(String.init(describing:)) ?? "")".contains("this is a service, not a timer"))
     }
 }

@@ -64,6 +64,43 @@ import Testing
         }
     }
 
+    @Test func `a retry takes the place of the schedule's next date, and does not wait for it`() throws {
+        let host = try Self.host(("task", "schedule: {every: 30d, tolerance: 1d}"), ("other", ""))
+        try host.start()
+        let task = "com.example.stubborn.task"
+        host.run("launch", task, "--wait")
+        let failed = try #require(host.launches(of: task).first?["request"] as? String)
+        // The schedule's next request waits for its date.
+        var next: String?
+        try host.wait("a request of the schedule") {
+            let rows = try host.json("pending") as? [[String: Any]]
+            let request = rows?.compactMap { $0["request"] as? [String: Any] }.first
+            next = request?["request"] as? String
+            return next != nil && next != failed
+        }
+        let answer = host.run("retry", failed)
+        #expect(answer.output.contains("and replaces \(next ?? "")"), "\(answer)")
+        #expect(try (host.json("pending") as? [[String: Any]])?.count == 1)
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `retry --failed goes on after a task that is gone, and names it`() throws {
+        let host = try Self.host(("task", ""), ("other", ""))
+        try host.start()
+        host.run("launch", "com.example.stubborn.other", "--wait")
+        let manifest = host.manifests.appending(path: "stubborn.yaml")
+        let text = try String(contentsOf: manifest, encoding: .utf8)
+        host.run("launch", "com.example.stubborn.task", "--wait")
+        let without = text.replacing("com.example.stubborn.other", with: "com.example.stubborn.third")
+        try without.write(to: manifest, atomically: true, encoding: .utf8)
+        host.run("reload")
+        let answer = host.run("retry", "--failed", "--since", "1h")
+        #expect(answer.status == 4, "\(answer)")
+        #expect(answer.errors.contains("R1 is not submitted again: com.example.stubborn.other"), "\(answer)")
+        #expect(answer.output.contains("com.example.stubborn.task is pending"), "\(answer)")
+        #expect(host.stop() == 0)
+    }
+
     @Test func `a task that fails is tried again until it succeeds, and --wait follows it`() throws {
         let host = try Self.host(("task", "retry: {attempts: 3, backoff: 1s}"))
         try host.start()

@@ -8,6 +8,6 @@ enum ConditionSource: String, ExpressibleByArgument, CaseIterable {
     case simulated
 }
 
-extension GroupKill: ExpressibleByArgument {}
+extension EffectiveSettings.Isolation: ExpressibleByArgument {}
 extension LogLine.Level: ExpressibleByArgument {}
 extension LogFormat: ExpressibleByArgument {}

@@ -73,7 +73,7 @@ struct DaemonCommand: AsyncParsableCommand {
         help:
             "The way to kill a launch with all its processes. The default is the strongest that the machine offers."
     )
-    var isolation: GroupKill?
+    var isolation: EffectiveSettings.Isolation?
 
     @Option(help: "Unload a plugin after this number of seconds without a launch. The default is 300.")
     var templateIdle: Int?
@@ -129,7 +129,7 @@ struct DaemonCommand: AsyncParsableCommand {
     private static func exit(showing text: String) -> Never {
         do {
             try StandardStreams.write(text + "\n")
-        } catch where !error.isBrokenPipe {
+        } catch  where !error.isBrokenPipe {
             ProcessFacts.writeToStandardError("bgtaskd: the output is not complete: \(error)\n")
             exit(withError: ExitCode(1))
         } catch {}

@@ -9,7 +9,12 @@ struct NameRoutes {
 
     func add(to routes: RouteTable) {
         routes.get("names", query: [.word, .prefix]) { request, _ in
-            let handlers = try await host.handlers()
+            var handlers = try await host.handlers()
+            if let word = request.query(.word), !Self.isKnown(word, handlers) {
+                // The manifest may be new, and its directory's notice may not have come yet.
+                try? await host.reload()
+                handlers = try await host.handlers()
+            }
             let patterns = handlers.flatMap { handler in
                 handler.manifest.tasks.map(\.pattern)
                     + [handler.manifest.appLaunch].compactMap { $0.map(IdentifierPattern.init(exactly:)) }
@@ -34,6 +39,17 @@ struct NameRoutes {
                     request.subject, "the query must have one of 'word' and 'prefix'",
                     remedy: "Give one of them")
             }
+        }
+    }
+
+    /// Whether a short form or an identifier means a task or a bundle.
+    private static func isKnown(_ word: String, _ handlers: [PermittedHandler]) -> Bool {
+        let names = handlers.lazy.flatMap { handler in
+            handler.manifest.tasks.map(\.pattern.base.rawValue) + [handler.manifest.bundle.rawValue]
+        }
+        if !ShortName.meanings(of: word, in: names).isEmpty { return true }
+        return handlers.contains { handler in
+            handler.manifest.tasks.contains { ShortName.expansion(of: word, by: $0.pattern) != nil }
         }
     }
 

@@ -166,6 +166,13 @@ extension HostCore {
     private mutating func admit(
         _ submission: TaskSubmission, _ submitter: Submitter, client: ClientID?
     ) {
+        var submission = submission
+        if RetryKey.isKey(submission.idempotencyKey), submission.ifPending == .append,
+            requests.request(of: submission.identifier)?.submission.origin == .schedule
+        {
+            // It does the work that the schedule's request would do, and need not wait for the next date.
+            submission.ifPending = .replace
+        }
         do {
             try checkKey(submission)
             try checkQueue(submission)

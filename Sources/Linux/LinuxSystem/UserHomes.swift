@@ -17,11 +17,27 @@ public enum UserHomes {
         // glibc recommends 16 KiB if sysconf(_SC_GETPW_R_SIZE_MAX) returns no limit.
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
             guard let start = buffer.baseAddress,
-                getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil,
-                let home = entry.pw_dir, home.pointee == UInt8(ascii: "/")
+                getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil
             else { return nil }
-            return String(cString: home)
+            return home(of: entry)
         }
+    }
+
+    /// The home directory of the user of a name; `nil` if there is no such user, or if the user has none.
+    public static func directory(ofUserNamed name: String) -> String? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
+            guard let start = buffer.baseAddress,
+                getpwnam_r(name, &entry, start, buffer.count, &found) == 0, found != nil
+            else { return nil }
+            return home(of: entry)
+        }
+    }
+
+    private static func home(of entry: passwd) -> String? {
+        guard let home = entry.pw_dir, home.pointee == UInt8(ascii: "/") else { return nil }
+        return String(cString: home)
     }
 
     /// The home directories of the users who can log in, in the order of passwd(5).

@@ -3,7 +3,8 @@ extension RequestRecord {
     ///
     /// It has the payload, the needs and the tags of this request, and no dates. Its key makes a second retry
     /// of the same request a repeat of the first one, so that a command that is given twice does no work
-    /// twice. Unless the task has a queue, it waits behind a newer request of the task.
+    /// twice. Unless the task has a queue, it waits behind a newer request of the task; the host lets it take
+    /// the place of the next one of the task's schedule.
     ///
     /// - Returns: The submission.
     /// - Throws: `invalidRequest` if the request has not ended, ended well, or was replaced.

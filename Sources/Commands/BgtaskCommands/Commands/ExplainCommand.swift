@@ -145,9 +145,11 @@ struct ExplainCommand: HostCommand {
                 launch.state == .ended ? "It ended: \(end)" : "The host asked it to stop: \(end)"))
         if let stop = answer.stop {
             try console.print(explanation: stop, at: .stop)
-        } else if launch.reason != nil {
-            try console.line(
-                "  No policy stopped it" + (launch.message.map { ": " + Printable.text($0) } ?? ""))
+        } else if let reason = launch.reason {
+            // The user's own command needs no policy to explain it.
+            let who =
+                reason == .cancelledByUser ? "A user stopped it (bgtask cancel)" : "No policy stopped it"
+            try console.line("  " + who + (launch.message.map { ": " + Printable.text($0) } ?? ""))
         }
     }
 }

@@ -33,10 +33,23 @@ struct ImportOptions: ParsableArguments {
             valueName: "directory"))
     var output: String?
 
+    @Option(
+        help:
+            "The name of the job: letters, digits and -. Further jobs get a number. The default is the name of the program or timer."
+    )
+    var name: String?
+
     @Flag(help: .json)
     var json = false
 
     func validate() throws {
+        if let name,
+            name.isEmpty || !name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+        {
+            throw ValidationError(
+                "Not a valid name: '\(Printable.text(name))'. Use letters, digits and -, such as photo-backup."
+            )
+        }
         for path in read + write where !path.hasPrefix("/") && !path.hasPrefix("~/") {
             throw ValidationError("Not an absolute path: '\(Printable.text(path))'. Begin it with / or ~/.")
         }
@@ -45,6 +58,7 @@ struct ImportOptions: ParsableArguments {
     /// Writes or prints the manifests, then the notes about each; exits with 1 if something was not read.
     func finish(_ imported: ImportedJobs, _ console: Console) throws {
         var written: [ImportedMessage] = []
+        var failures = imported.failures
         if let output, !imported.jobs.isEmpty {
             do {
                 try DirectoryTree.make(output, mode: 0o755)
@@ -58,16 +72,23 @@ struct ImportOptions: ParsableArguments {
             manifest.read = (manifest.read + read).filter { !write.contains($0) }
             manifest.write += write
             manifest.usesNetwork = manifest.usesNetwork || internet
-            let path = try output.map { try manifest.write(to: $0) }
-            written.append(ImportedMessage(manifest, job.notes, path))
+            do {
+                let path = try output.map { (directory) throws(AuthoringError) in
+                    try manifest.write(to: directory)
+                }
+                written.append(ImportedMessage(manifest, job.notes, path))
+            } catch {
+                // The other jobs are written; the user sees which one is not.
+                failures.append("\(error)")
+            }
         }
         if json {
             try console.print(json: written)
         } else {
             for job in written { try show(job, console) }
         }
-        for failure in imported.failures { console.complain("not kept: \(Printable.text(failure))") }
-        if !imported.failures.isEmpty { throw ExitCode(1) }
+        for failure in failures { console.complain("not kept: \(Printable.text(failure))") }
+        if !failures.isEmpty { throw ExitCode(1) }
         if imported.jobs.isEmpty { console.complain("There is no job in the file.") }
     }
 
@@ -121,7 +142,8 @@ struct ImportCrontabCommand: ParsableCommand {
             }
             let imported = CrontabImport.jobs(
                 in: String(decoding: bytes, as: UTF8.self), path: file == "-" ? "standard input" : file,
-                hasUsers: system || file.hasPrefix("/etc/cron"))
+                hasUsers: system || file.hasPrefix("/etc/cron"),
+                home: Surroundings.current.environment["HOME"], name: options.name)
             try options.finish(imported, console)
         }
     }
@@ -134,7 +156,7 @@ struct ImportTimerCommand: ParsableCommand {
         discussion: """
             The command reads the unit files with their drop-ins. Dates, commands, variables, the working directory, \
             paths, external power and the network are kept; the notes in the manifest name each setting that is not. \
-            A timer with several OnCalendar= becomes several manifests.
+            A timer with several OnCalendar= becomes several tasks of one manifest.
 
             Examples:
               bgtask import timer backup
@@ -150,7 +172,8 @@ struct ImportTimerCommand: ParsableCommand {
         let console = Console(json: options.json)
         try console.authoring {
             try options.finish(
-                TimerImport.jobs(of: unit, home: Surroundings.current.environment["HOME"]), console)
+                TimerImport.jobs(
+                    of: unit, home: Surroundings.current.environment["HOME"], named: options.name), console)
         }
     }
 }

@@ -14,7 +14,8 @@ struct RetryCommand: HostCommand {
             that one.
 
             A task without a queue has one pending request, so of such a task, only the newest failed \
-            request is submitted.
+            request is submitted. It takes the place of the schedule's next request, and waits behind any other.
+            With --failed, what the host refuses is named, and the command exits with 4 after the others.
 
             Examples:
               bgtask retry L42
@@ -85,16 +86,28 @@ struct RetryCommand: HostCommand {
     private func retryFailed(_ client: ControlClient, _ console: Console) async throws {
         let requests = try await failedRequests(client, console)
         var messages: [AcceptanceMessage] = []
+        var refused = false
         for request in requests {
-            let acceptance = try await client.retry(request)
+            let acceptance: AcceptanceMessage
+            do {
+                acceptance = try await client.retry(request)
+            } catch ControlClientError.refused(let refusal) {
+                // The task may be gone; the others are submitted all the same.
+                console.complain("\(request) is not submitted again: \(Printable.text(refusal.description))")
+                refused = true
+                continue
+            }
             if console.json {
                 messages.append(acceptance)
             } else {
                 try console.line(Self.sentence(of: acceptance, retrying: request))
             }
         }
-        if console.json { return try console.print(json: messages) }
-        if requests.isEmpty { try console.line("Nothing failed in that time that could be tried again.") }
+        if console.json { try console.print(json: messages) }
+        if refused { throw ExitCode(4) }
+        if requests.isEmpty, !console.json {
+            try console.line("Nothing failed in that time that could be tried again.")
+        }
     }
 
     /// The requests that ended without success, oldest first.

@@ -102,10 +102,13 @@ struct RunCommand: HostCommand {
         try console.authoring { path = try manifest.write(to: directory) }
         try check(path, plugins: paths.first { $0.key == "paths.plugins" }?.value, console)
         let identifier = try TaskIdentifier(manifest.identifier)
-        if manifest.timing != nil {
-            // When this command returns, the next one can use the job; the host may not have seen the file yet.
+        if !manifest.timings.isEmpty {
+            // When this command returns, the next one can use the job; the host may not have seen the file
+            // yet.
             _ = try await client.reload()
-            if console.json { return try console.print(json: Written(identifier: identifier, manifest: path)) }
+            if console.json {
+                return try console.print(json: Written(identifier: identifier, manifest: path))
+            }
             try console.line("The host runs \(identifier) by the schedule in \(path)")
             return try console.line("To see when: bgtask timers. To run it now: bgtask launch \(identifier)")
         }
@@ -165,7 +168,7 @@ struct RunCommand: HostCommand {
             manifest.requiresExternalPower = power
             manifest.requiresNetwork = network
             manifest.requiresIdle = idle
-            if every != nil || at != nil { manifest.timing = CommandManifest.Timing(every: every, at: at) }
+            if every != nil || at != nil { manifest.timings = [CommandManifest.Timing(every: every, at: at)] }
             made = manifest
         }
         guard let made else { throw ExitCode(1) }

@@ -74,8 +74,10 @@ public struct CommandManifest: Sendable {
     public var requiresNetwork = false
     /// Whether the command runs only while the user is idle.
     public var requiresIdle = false
-    /// When the host makes requests by itself; `nil` if it makes none.
-    public var timing: Timing?
+    /// When the host makes requests by itself.
+    ///
+    /// Each timing has a task of its own. Without a timing, the host makes no requests.
+    public var timings: [Timing] = []
 
     /// Makes the manifest of a command without further grants and conditions.
     ///
@@ -115,23 +117,19 @@ public struct CommandManifest: Sendable {
 
     /// The identifier of the bundle.
     public var bundle: String { "local.\(name)" }
-    /// The identifier of the task.
+    /// The identifier of the task, or of the first one if there are several timings.
     public var identifier: String { "local.\(name).run" }
     /// The name of the manifest's file.
     public var file: String { "run-\(name).yaml" }
 
     /// The manifest.
     public var text: String {
-        var task = [
-            "- identifier: \(identifier)",
-            "  kind: processing",
-        ]
-        if !requiresIdle { task.append("  deviceActivity: ignore") }
-        if requiresExternalPower { task.append("  requiresExternalPower: true") }
-        if requiresNetwork { task.append("  network: any") }
-        if let timing { task.append("  schedule: \(timing.text)") }
-        if let runtime { task.append("  limits: {runtime: \(DurationText.format(runtime))}") }
-        task += ["  command:"] + commandLines.map { "    " + $0 }
+        let tasks =
+            timings.isEmpty
+            ? task(identifier, nil)
+            : timings.enumerated().flatMap { index, timing in
+                task(index == 0 ? identifier : "\(identifier)-\(index + 1)", timing)
+            }
         let reads = (directory.map { [$0] } ?? []) + read.filter { $0 != directory }
         var grants = [
             "read: [\(reads.filter { !write.contains($0) }.map(Self.quoted).joined(separator: ", "))]"
@@ -147,9 +145,23 @@ public struct CommandManifest: Sendable {
             modes: [processing]
             sandbox: {\(grants.joined(separator: ", "))}
             tasks:
-            \(task.map { "  " + $0 }.joined(separator: "\n"))
+            \(tasks.map { "  " + $0 }.joined(separator: "\n"))
 
             """
+    }
+
+    /// The lines of one task.
+    private func task(_ identifier: String, _ timing: Timing?) -> [String] {
+        var task = [
+            "- identifier: \(identifier)",
+            "  kind: processing",
+        ]
+        if !requiresIdle { task.append("  deviceActivity: ignore") }
+        if requiresExternalPower { task.append("  requiresExternalPower: true") }
+        if requiresNetwork { task.append("  network: any") }
+        if let timing { task.append("  schedule: \(timing.text)") }
+        if let runtime { task.append("  limits: {runtime: \(DurationText.format(runtime))}") }
+        return task + ["  command:"] + commandLines.map { "    " + $0 }
     }
 
     /// What runs, and its variables, without `${` where the host would look for a value of the payload: such
@@ -229,8 +241,9 @@ public struct CommandManifest: Sendable {
         if let present = try? FileContents.read(path, limit: 65_536) {
             if present == Array(text.utf8) { return path }
             throw AuthoringError(
-                path, "another job has the name '\(name)'; nothing was written",
-                "Give another name with --name, or remove the file")
+                path, "another job has the name '\(name)'",
+                "If it is an older version of this job, remove the file; otherwise, give another name with --name"
+            )
         }
         do {
             try FileContents.create(path, Array(text.utf8), mode: 0o644)

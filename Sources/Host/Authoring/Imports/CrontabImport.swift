@@ -1,4 +1,5 @@
 import HandlerRegistry
+import LinuxSystem
 import TaskModel
 
 /// Makes manifests of the lines of a crontab.
@@ -11,7 +12,9 @@ public struct CrontabImport {
 
     private let path: String
     private let hasUsers: Bool
-    private var result = ImportedJobs()
+    /// The home directory of the user whose crontab it is; `nil` if it is not known.
+    private var home: String?
+    private var result: ImportedJobs
     private var environment: [String: String] = [:]
     private var shell = "/bin/sh"
     private var timeZone: String?
@@ -25,9 +28,14 @@ public struct CrontabImport {
     ///   - text: The text of the file.
     ///   - path: The path of the file, for comments and messages.
     ///   - hasUsers: Whether each line names a user, as in `/etc/crontab` and the files of `/etc/cron.d`.
-    /// - Returns: A manifest for each line, or two if cron combines days and weekdays with *or*.
-    public static func jobs(in text: String, path: String, hasUsers: Bool) -> ImportedJobs {
-        var reader = CrontabImport(path: path, hasUsers: hasUsers)
+    ///   - home: The home directory of the user whose crontab it is; `nil` if it is not known. A line that
+    ///     names a user has that of the user.
+    ///   - name: The name of the jobs; `nil` derives it from what each runs.
+    /// - Returns: A manifest for each line. It has two tasks if cron combines days and weekdays with *or*.
+    public static func jobs(
+        in text: String, path: String, hasUsers: Bool, home: String? = nil, name: String? = nil
+    ) -> ImportedJobs {
+        var reader = CrontabImport(path: path, hasUsers: hasUsers, home: home, name: name)
         var number = 0
         // A line break of Windows is one character in Swift.
         for line in text.replacing("\r\n", with: "\n").split(
@@ -45,8 +53,9 @@ public struct CrontabImport {
         return reader.result
     }
 
-    private init(path: String, hasUsers: Bool) {
-        (self.path, self.hasUsers) = (path, hasUsers)
+    private init(path: String, hasUsers: Bool, home: String?, name: String?) {
+        (self.path, self.hasUsers, self.home) = (path, hasUsers, home)
+        result = ImportedJobs(name: name)
     }
 
     // MARK: Variables
@@ -75,7 +84,7 @@ public struct CrontabImport {
         case "MAILTO" where !value.isEmpty:
             note("No mail goes to \(value); 'bgtask launches' and 'bgtask logs' show results and output.")
         case "MAILTO", "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING", "LOGNAME", "USER": break
-        case "HOME": note("HOME is the data directory of the bundle, and not \(value).")
+        case "HOME": home = value
         default: environment[name] = value
         }
     }
@@ -105,9 +114,7 @@ public struct CrontabImport {
             do {
                 timings = try CronDates.expressions(words).map { CommandManifest.Timing(at: $0) }
             } catch {
-                return fail(
-                    number, error.finding,
-                    hasUsers ? nil : "If each line names a user after the dates, give --system")
+                return fail(number, error.finding, nil)
             }
         }
         add(rest, at: timings, by: user, (number, String(line)))
@@ -122,13 +129,27 @@ public struct CrontabImport {
         _ line: (number: Int, text: String)
     ) {
         let (command, input) = Self.parts(of: text.drop { $0 == " " || $0 == "\t" })
-        let scanned = ShellWords(command)
+        let home = user.map { UserHomes.directory(ofUserNamed: $0) } ?? home
+        let scanned = ShellWords(command, home: home)
         var notes = commonNotes + scanned.notes
-        if let user { notes.append("Cron runs it as \(user); this host runs it as \(Self.user).") }
+        if let user {
+            notes.append("Cron runs it as \(user); this host runs it as \(Self.user).")
+        } else if let first = command.split(separator: " ").first,
+            UserHomes.directory(ofUserNamed: String(first)) != nil
+        {
+            notes.append("It begins with '\(first)', a user: if each line names a user, give --system.")
+        }
         if timings.count > 1 {
             notes.append(
-                "Cron runs it on these days of the month and on these weekdays, so there are two jobs; on a date "
-                    + "that is both, only one of them runs.")
+                "Cron runs it on these days of the month and on these weekdays, so there are two tasks; on a "
+                    + "date that is both, only one of them runs.")
+        }
+        if let home {
+            notes.append(
+                scanned.usesHome
+                    ? "As with cron, HOME and the working directory are \(home), and the job can read all of it. "
+                        + "Grant what it changes: --write PATH."
+                    : "HOME and the working directory are the data directory of the job, and not \(home).")
         }
         if !scanned.paths.isEmpty {
             notes.append(
@@ -138,22 +159,24 @@ public struct CrontabImport {
         if timings.contains(where: \.onBoot) {
             notes.append("It runs when the host starts, once for each start of the machine.")
         }
-        for var timing in timings {
-            if timing.at != nil {
-                timing.timeZone = timeZone
-                timing.jitter = jitter
-                // Cron starts a job at its date; the default is a minute.
-                timing.tolerance = .zero
-            }
-            let action = action(command, input)
-            result.add(
-                action, named: scanned.program ?? "job",
-                from: ["Made by 'bgtask import crontab' from \(path), line \(line.number):", line.text],
-                notes: notes
-            ) {
-                $0.timing = timing
-                $0.environment = environment
-                $0.read = scanned.paths
+        var timings = timings
+        for index in timings.indices where timings[index].at != nil {
+            timings[index].timeZone = timeZone
+            timings[index].jitter = jitter
+            // Cron starts a job at its date; the default is a minute.
+            timings[index].tolerance = .zero
+        }
+        result.add(
+            action(command, input), named: scanned.program ?? "job",
+            from: ["Made by 'bgtask import crontab' from \(path), line \(line.number):", line.text],
+            notes: notes
+        ) {
+            $0.timings = timings
+            $0.environment = environment
+            $0.read = scanned.paths
+            if scanned.usesHome, let home {
+                $0.directory = home
+                $0.environment["HOME"] = home
             }
         }
     }

@@ -1,3 +1,4 @@
+import Calendars
 import TaskModel
 
 /// Makes manifests of a timer of systemd and of the service that it starts.
@@ -29,9 +30,17 @@ public struct TimerImport {
     /// - Parameters:
     ///   - name: The name of the timer, or the path of its file.
     ///   - home: The user's home directory; `nil` if it is not known.
-    /// - Returns: A manifest for each `OnCalendar=`, or one for all other settings.
+    ///   - jobName: The name of the job; `nil` derives it from the timer's.
+    /// - Returns: A manifest with a task for each `OnCalendar=`, and one for all other settings.
     /// - Throws: ``AuthoringError`` if a file can't be read, or if it starts nothing.
-    public static func jobs(of name: String, home: String?) throws(AuthoringError) -> ImportedJobs {
+    public static func jobs(
+        of name: String, home: String?, named jobName: String? = nil
+    ) throws(AuthoringError) -> ImportedJobs {
+        if name.hasSuffix(".service") {
+            throw AuthoringError(
+                name, "this is a service, not a timer",
+                "Give the timer that starts it: bgtask import timer backup")
+        }
         let finder = UnitFinder(home: home)
         let name = name.contains("/") || name.hasSuffix(".timer") ? name : name + ".timer"
         let (timer, path) = try finder.unit(name)
@@ -42,36 +51,46 @@ public struct TimerImport {
         var reader = TimerImport(timer: timer, service: service, names: (path, servicePath))
         // The user of a system's unit is root, whatever its User= says.
         reader.home = servicePath.contains("/systemd/system/") ? "/root" : home
-        return try reader.jobs(named: base)
+        return try reader.jobs(named: base, jobName)
     }
 
     private init(timer: UnitFile, service: UnitFile, names: (timer: String, service: String)) {
         (self.timer, self.service, self.names) = (timer, service, names)
     }
 
-    private mutating func jobs(named name: String) throws(AuthoringError) -> ImportedJobs {
+    private mutating func jobs(
+        named name: String, _ jobName: String?
+    ) throws(AuthoringError) -> ImportedJobs {
         let commands = UnitCommands(service, unit: "\(name).service", home: home)
         guard let action = commands.action else {
             throw AuthoringError(
                 names.service, "it has no ExecStart=, or one that can't be read",
                 "Give a timer of another service")
         }
-        let timings = timings()
+        var result = ImportedJobs(name: jobName)
+        let timings = timings().filter { timing in
+            guard let at = timing.at else { return true }
+            do {
+                _ = try CalendarExpression(at)
+                return true
+            } catch {
+                result.failures.append("\(names.timer): OnCalendar=: the host can't keep '\(at)': \(error)")
+                return false
+            }
+        }
         notes += commands.notes
         noteSettings()
-        var result = ImportedJobs()
         if timings.isEmpty {
             result.failures.append("\(names.timer): the timer has no dates that a manifest can keep")
+            return result
         }
-        for timing in timings {
-            result.add(
-                action, named: name,
-                from: ["Made by 'bgtask import timer' from \(names.timer) and \(names.service)."],
-                notes: notes
-            ) {
-                $0.timing = timing
-                configure(&$0, commands)
-            }
+        result.add(
+            action, named: name,
+            from: ["Made by 'bgtask import timer' from \(names.timer) and \(names.service)."],
+            notes: notes
+        ) {
+            $0.timings = timings
+            configure(&$0, commands)
         }
         return result
     }
@@ -105,6 +124,9 @@ public struct TimerImport {
             let isDate = timings[index].at != nil
             timings[index].tolerance = accuracy ?? (isDate ? nil : .seconds(60))
             if let spread, spread >= .seconds(1) { timings[index].jitter = min(spread, .seconds(86_400)) }
+        }
+        if let spread, spread > .seconds(86_400) {
+            notes.append("The random delay is at most a day, not \(DurationText.format(spread)).")
         }
         if spread != nil {
             notes.append("The random delay is the same each time, for this device ('jitter').")

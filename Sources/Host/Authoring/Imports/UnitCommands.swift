@@ -63,7 +63,7 @@ struct UnitCommands {
     }
 
     private mutating func readPaths(of line: Line) {
-        let scanned = ShellWords(line.words.joined(separator: " "))
+        let scanned = ShellWords(line.words.joined(separator: " "), home: nil)
         read += scanned.paths
         notes += scanned.notes
     }

@@ -79,6 +79,8 @@ extension TemplateNames {
 
         def main():
             signal.signal(signal.SIGTERM, expire)
+            # Lines reach 'bgtask logs' at once, and none is lost if the job is killed.
+            sys.stdout.reconfigure(line_buffering=True)
             first = int(restore() or 0)
             try:
                 for step in range(first, STEPS):

@@ -65,7 +65,9 @@ struct CommandReader {
         }
         let words = items.map { $0.plainText("a word of run", problems) }
         for (word, item) in zip(words, items).dropFirst() {
-            word.map { PayloadText.check($0, in: payload, allowing: Self.types, at: item.place, problems) }
+            guard let word else { continue }
+            PayloadText.check(word, in: payload, allowing: Self.types, at: item.place, problems)
+            noteTilde(word, item.place)
         }
         guard let program = words[0], checkProgram(program, first.place), !words.contains(nil) else {
             return nil
@@ -91,6 +93,14 @@ struct CommandReader {
             "Give a path that begins with '/' or '~/', or the name of a program in "
                 + CommandCheck.searchPath.joined(separator: ", "))
         return false
+    }
+
+    /// Warns of a text in which only a shell would replace '~'.
+    private func noteTilde(_ text: String, _ place: Place) {
+        guard text == "~" || text.hasPrefix("~/") else { return }
+        problems.warning(
+            place, "no shell replaces '~' here, so the program gets '\(text.shortened)' as it is",
+            "Write the whole path, or use a script: in it, \"$HOME\" is the data directory of the job")
     }
 
     private func script(_ node: YAMLNode) -> CommandProgram.Action? {
@@ -135,6 +145,7 @@ struct CommandReader {
             }
             guard let text = value.plainText("the value of \(name)", problems) else { continue }
             PayloadText.check(text, in: payload, allowing: Self.types, at: value.place, problems)
+            noteTilde(text, value.place)
             values[name] = text
         }
         return values
