@@ -20,6 +20,9 @@ struct Bgtask: AsyncParsableCommand {
             $XDG_RUNTIME_DIR/bgtask/control.sock (~/.local/state/bgtask/control.sock without \
             XDG_RUNTIME_DIR), else by /run/bgtask/control.sock.
 
+            An installed copy has the documents that messages name, such as Documentation/Call.md, in \
+            share/doc/bgtask below its prefix, such as /usr/share/doc/bgtask.
+
             Exit codes: 0 the command did its work; 1 a launch did not succeed, or a file has \
             errors; 2 the command line is wrong; 3 no host answers; 4 the host refused.
             """,

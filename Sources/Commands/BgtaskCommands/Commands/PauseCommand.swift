@@ -76,9 +76,13 @@ struct ResumeCommand: HostCommand {
             if before?.pauses == nil { try console.line("\(bundle) is not paused any more") }
             return
         }
+        let before = console.json ? nil : try await client.pause()
         let message = try await client.resume()
         if console.json { return try console.print(json: message) }
-        try console.line("The pause of all bundles has ended")
+        try console.line(
+            before?.since == nil
+                ? "Neither 'bgtask pause' nor 'bgtask drain' was in force for all bundles"
+                : "Launches can start again")
         for row in try await client.bundles() where row.pausedSince != nil {
             try console.line("\(row.bundle) is still paused. To end that: bgtask resume \(row.bundle)")
         }
