@@ -365,7 +365,8 @@ let package = Package(
             "IntegrationTests",
             use: [
                 "ControlClient", "ControlWire", "Digests", "LinuxSystem", "Pushes", "TaskHostTestSupport",
-                "TaskModel", "bgtask", "bgtaskd", "bgtask-runner", "bgtask-task", "bgtask-transfer",
+                "TaskModel", "Transferring", "bgtask", "bgtaskd", "bgtask-runner", "bgtask-task",
+                "bgtask-transfer",
             ]),
     ],
     swiftLanguageModes: [.v6],

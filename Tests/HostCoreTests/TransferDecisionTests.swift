@@ -657,6 +657,12 @@ extension StoreWrite {
         #expect(world.orders == [.begin(try #require(world[other]), bytesLeft: (1 << 30) - 5)])
         world.give(.conditions(.simulatedStart))
         #expect(world.allowed == [1 << 30, nil])
+        // The program counts on for a bundle without transfers, so it also learns of changes for it.
+        for id in [id, other] { world.end(id, .refused) }
+        world.give(.conditions(metered))
+        #expect(world.allowed == [1 << 30, nil])
+        try world.submit()
+        #expect(world.allowed == [1 << 30, nil, (1 << 30) - 5])
     }
 
     @Test func `the program holds transfers in reserve, and those that may not go on are taken back`() throws

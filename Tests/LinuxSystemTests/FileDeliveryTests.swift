@@ -76,4 +76,49 @@ import Testing
         #expect(lstat(folder + "/secret", &status) == 0 && status.st_mode & 0o777 == 0o600)
         #expect(try names == ["file", "secret", "source"])
     }
+
+    @Test func `of files that are delivered together, each has its own result`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(
+            atPath: folder + "/place/taken", withIntermediateDirectories: true)
+        func parcel(_ source: String, _ name: String) -> FileDelivery.Parcel {
+            FileDelivery.Parcel("\(folder)/\(source)", at: "\(folder)/place/\(name)", mark: "T1")
+        }
+        let results = FileDelivery.link([
+            parcel("source", "a"), parcel("source", "taken"), parcel("missing", "b"), parcel("source", "c"),
+        ])
+        let codes = results.map { result -> CInt? in
+            switch result {
+            case .done: 0
+            case .distant: nil
+            case .failed(let error): error.code
+            }
+        }
+        #expect(codes == [0, EEXIST, ENOENT, 0])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder + "/place").sorted()
+                == ["a", "c", "taken"])
+        let nowhere = [
+            FileDelivery.Parcel(folder + "/source", at: folder + "/none/a", mark: "T1"),
+            FileDelivery.Parcel(folder + "/source", at: folder + "/none/b", mark: "T2"),
+        ]
+        for result in FileDelivery.link(nowhere) {
+            guard case .failed(let error) = result, error.code == ENOENT else {
+                Issue.record("\(result)")
+                continue
+            }
+        }
+    }
+
+    @Test func `files are removed together, and each group says what stays`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["1.data", "2.part"] { try Data().write(to: URL(filePath: "\(folder)/\(name)")) }
+        try FileManager.default.createDirectory(
+            atPath: folder + "/3.data", withIntermediateDirectories: true)
+        let failed = DirectoryTree.removeFiles(
+            in: folder, (1...3).map { ($0, ["\($0).part", "\($0).data"]) })
+        #expect(failed.map(\.key) == [3])
+        #expect(try names == ["3.data", "source"])
+        #expect(DirectoryTree.removeFiles(in: folder + "/none", [(1, ["1.data"])]).isEmpty)
+    }
 }

@@ -87,4 +87,18 @@ import Testing
             headers: ["HTTP/1.1 200 OK", "Set-Cookie: id=secret", "ETag: \"a\""])
         #expect(response.publicHeaders == ["HTTP/1.1 200 OK", "Set-Cookie: ***", "ETag: \"a\""])
     }
+
+    /// The host asks for the server at each step of a transfer, so plain addresses have a short way.
+    @Test(arguments: [
+        ("http://a.example/f", "a.example"), ("http://a.example", "a.example"),
+        ("http://A.Example:8080?x", "a.example:8080"), ("https://u:p@a:1#x@y", "a:1"),
+        ("https://u@v@a/", "a"), ("http://[::1]:80/f", "[::1]:80"), ("http://b\u{FC}cher.de/", "b\u{FC}cher.de"),
+        ("http:///f", ""), ("http://u@", ""), ("a:b://c/d", "c"), ("http:/a", "http:/a"), ("", ""),
+        ("http://a/\u{301}b/c", "a/\u{301}b"), ("http://a\u{301}/c", "a\u{301}"), ("http://a\tb/", "a\tb"),
+    ])
+    func `the server of an address is found`(url: String, server: String) throws {
+        let request = TransferRequest(
+            bundle: try BundleIdentifier("com.example.a"), direction: .download, url: url)
+        #expect(request.server == server)
+    }
 }

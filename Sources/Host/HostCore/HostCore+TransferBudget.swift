@@ -53,7 +53,9 @@ extension HostCore {
         guard terms != transferAllowance else { return }
         transferAllowance = terms
         let ids = transfers.running.union(transfers.reserve.ids)
-        for bundle in Set(ids.compactMap { transfers[$0]?.request.bundle }).sorted() {
+        // The program also counts for bundles that have no order now.
+        let bundles = Set(ids.compactMap { transfers[$0]?.request.bundle }).union(transferUse.keys)
+        for bundle in bundles.sorted() {
             emit(.transfer(.allow(bundle, bytes: bytesLeft(of: bundle))))
         }
     }

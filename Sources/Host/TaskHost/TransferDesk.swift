@@ -117,7 +117,7 @@ final class TransferDesk: Sendable {
         }
         program.begin(beginning)
         if !removed.isEmpty {
-            delivering.async { [removed] in for id in removed { self.remove(id, files) } }
+            delivering.async { [removed] in self.remove(removed, files) }
         }
     }
 
@@ -138,10 +138,8 @@ final class TransferDesk: Sendable {
         }
     }
 
-    private func remove(_ id: TransferID, _ files: TransferFiles) {
-        do {
-            try files.remove(id)
-        } catch {
+    private func remove(_ ids: [TransferID], _ files: TransferFiles) {
+        for (id, error) in files.remove(ids) {
             log.append(.warning, "the files of \(id) could not be removed: \(error)")
         }
     }

@@ -51,7 +51,9 @@ public struct TransferFiles: Sendable {
     }
 
     /// The path of a file of a transfer.
-    func path(_ kind: Kind, of id: TransferID) -> String { "\(root)/\(id.rawValue).\(kind.rawValue)" }
+    func path(_ kind: Kind, of id: TransferID) -> String { "\(root)/\(name(kind, of: id))" }
+
+    private func name(_ kind: Kind, of id: TransferID) -> String { "\(id.rawValue).\(kind.rawValue)" }
 
     /// Puts complete files into their places, without copying a byte; one sync makes those of one directory
     /// durable.
@@ -63,28 +65,20 @@ public struct TransferFiles: Sendable {
     ) -> (delivered: [(id: TransferID, problem: TransferFailure?)], distant: [CompleteFile]) {
         var delivered: [(id: TransferID, problem: TransferFailure?)] = []
         var distant: [CompleteFile] = []
-        var linked: [String: [TransferID]] = [:]
+        var parcels: [String: [(file: CompleteFile, parcel: FileDelivery.Parcel)]] = [:]
         for file in files {
-            do throws(SystemCallError) {
-                let directory = try FileDelivery.link(
-                    source(of: file.id), at: file.place, outside: protected, mark: "\(file.id)")
-                if let directory {
-                    linked[directory, default: []].append(file.id)
-                } else {
-                    distant.append(file)
-                }
-            } catch {
-                delivered.append((file.id, Self.failure(error)))
-            }
+            let parcel = FileDelivery.Parcel(source(of: file.id), at: file.place, mark: "\(file.id)")
+            parcels[parcel.directory, default: []].append((file, parcel))
         }
-        for (directory, ids) in linked {
-            var problem: TransferFailure?
-            do throws(SystemCallError) {
-                try FileDelivery.sync(directory)
-            } catch {
-                problem = Self.failure(error)
+        for entries in parcels.values {
+            let results = FileDelivery.link(entries.map(\.parcel), outside: protected)
+            for (entry, result) in zip(entries, results) {
+                switch result {
+                case .done: delivered.append((entry.file.id, nil))
+                case .distant: distant.append(entry.file)
+                case .failed(let error): delivered.append((entry.file.id, Self.failure(error)))
+                }
             }
-            delivered += ids.map { ($0, problem) }
         }
         return (delivered, distant)
     }
@@ -136,6 +130,14 @@ public struct TransferFiles: Sendable {
     /// - Throws: The system call that failed.
     public func remove(_ id: TransferID) throws(SystemCallError) {
         for kind in Kind.allCases { try DirectoryTree.removeFile(path(kind, of: id)) }
+    }
+
+    /// Removes the files of several transfers.
+    ///
+    /// - Returns: Those whose files could not be removed, and the system call that failed.
+    public func remove(_ ids: [TransferID]) -> [(id: TransferID, error: SystemCallError)] {
+        DirectoryTree.removeFiles(in: root, ids.map { id in (id, Kind.allCases.map { name($0, of: id) }) })
+            .map { ($0.key, $0.error) }
     }
 
     /// Removes the files of transfers that no one needs any more.

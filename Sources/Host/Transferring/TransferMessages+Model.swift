@@ -9,7 +9,8 @@ extension TransferResponseMessage {
     var response: TransferResponse {
         TransferResponse(
             status: Int(status.bounded), url: url ?? "",
-            headers: (headers ?? "").split(separator: "\n").map(String.init))
+            // Bytes, because Swift would look for the whole characters of the text first.
+            headers: (headers ?? "").utf8.split(separator: UInt8(ascii: "\n")).map { String(Substring($0)) })
     }
 }
 

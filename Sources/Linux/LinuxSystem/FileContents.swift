@@ -193,6 +193,43 @@ extension DirectoryTree {
         }
     }
 
+    /// Removes files or links in a directory; those that do not exist are passed by.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory, which is found once for all files.
+    ///   - files: The names of files, grouped by what they belong to.
+    /// - Returns: The groups with a file that could not be removed, and the first call that failed for each.
+    public static func removeFiles<Key>(
+        in directory: String, _ files: [(key: Key, names: [String])]
+    ) -> [(key: Key, error: SystemCallError)] {
+        do throws(SystemCallError) {
+            let folder = OwnedDescriptor(
+                taking: try retryingOnInterrupt("open", directory) {
+                    open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                })
+            let number = folder.rawValue
+            var failed: [(key: Key, error: SystemCallError)] = []
+            for (key, names) in files {
+                let error = names.lazy.compactMap { remove($0, in: number, named: directory) }.first
+                if let error { failed.append((key, error)) }
+            }
+            return failed
+        } catch {
+            return error.code == ENOENT ? [] : files.map { ($0.key, error) }
+        }
+    }
+
+    private static func remove(
+        _ name: String, in directory: CInt, named path: String
+    ) -> SystemCallError? {
+        do throws(SystemCallError) {
+            try retryingOnInterrupt("unlink", "\(path)/\(name)") { unlinkat(directory, name, 0) }
+        } catch {
+            return error.code == ENOENT ? nil : error
+        }
+        return nil
+    }
+
     /// Renames a file or directory; an existing file with the new name is replaced.
     ///
     /// - Returns: False if the new name is a directory that is not empty.

@@ -20,37 +20,37 @@ public enum FileDelivery {
     public static func put(
         _ source: String, at place: String, outside protected: String? = nil, mark: String
     ) throws(SystemCallError) {
-        let directory = try deliver(source, at: place, outside: protected, mark: mark, mayCopy: true)
-        guard let directory else { return }
-        try syncDirectory(directory)
-    }
-
-    /// Does the same as ``put(_:at:outside:mark:)`` without copying; the file is durable after ``sync(_:)``.
-    ///
-    /// - Returns: The directory to sync; `nil` if the place is on another file system, and nothing was done.
-    /// - Throws: As ``put(_:at:outside:mark:)``.
-    public static func link(
-        _ source: String, at place: String, outside protected: String? = nil, mark: String
-    ) throws(SystemCallError) -> String? {
-        try deliver(source, at: place, outside: protected, mark: mark, mayCopy: false)
-    }
-
-    /// Makes the names in a directory durable.
-    ///
-    /// - Throws: The system call that failed.
-    public static func sync(_ directory: String) throws(SystemCallError) { try syncDirectory(directory) }
-
-    private static func deliver(
-        _ source: String, at place: String, outside protected: String?, mark: String, mayCopy: Bool
-    ) throws(SystemCallError) -> String? {
-        let slash = place.lastIndex(of: "/") ?? place.startIndex
-        let path = slash == place.startIndex ? "/" : String(place[..<slash])
-        let name = String(place[slash...].drop { $0 == "/" })
+        let (path, name) = split(place)
         let directory = try PlaceDirectory(path)
-        let folder = directory.number
+        try check(directory, outside: protected, for: place)
+        _ = try deliver(source, into: directory, as: name, at: place, mark: mark, mayCopy: true)
+        try syncDirectory(path)
+    }
+
+    /// The directory of a place, and the name in it.
+    static func split(_ place: String) -> (directory: String, name: String) {
+        let bytes = place.utf8
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return ("/", place) }
+        let name = String(place[bytes.index(after: slash)...])
+        return (slash == bytes.startIndex ? "/" : String(place[..<slash]), name)
+    }
+
+    static func check(
+        _ directory: borrowing PlaceDirectory, outside protected: String?, for place: String
+    ) throws(SystemCallError) {
         if let root = protected, let found = directory.path, PathWalk.isInside(found, root) {
             throw .ofProtectedPlace(place)
         }
+    }
+
+    /// Puts a file into an open directory; it is durable after a sync of that.
+    ///
+    /// - Returns: Whether the file is in its place; false if it would have to be copied, and may not.
+    static func deliver(
+        _ source: String, into directory: borrowing PlaceDirectory, as name: String, at place: String,
+        mark: String, mayCopy: Bool
+    ) throws(SystemCallError) -> Bool {
+        let folder = directory.number
         guard directory.facts(name).map(isReplaceable) ?? true else {
             throw SystemCallError(call: "rename", subject: place, code: EEXIST)
         }
@@ -65,10 +65,10 @@ public enum FileDelivery {
         // A file with this name was left by a host that died.
         directory.remove(temporary)
         // Most often nothing is in the place, and then no other name is needed: the bytes are all here.
-        if link(file, in: folder, as: name) { return path }
+        if link(file, in: folder, as: name) { return true }
         do throws(SystemCallError) {
             if !link(file, in: folder, as: temporary) {
-                if !mayCopy { return nil }
+                if !mayCopy { return false }
                 let copied = OwnedDescriptor(
                     taking: try retryingOnInterrupt("open", place) {
                         openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -87,7 +87,7 @@ public enum FileDelivery {
             directory.remove(temporary)
             throw error
         }
-        return path
+        return true
     }
 
     /// Opens a complete file of a transfer, and gives it to its new owner.

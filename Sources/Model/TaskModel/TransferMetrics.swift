@@ -38,7 +38,9 @@ public struct TransferMetrics: Equatable, Sendable {
     /// Reads the words of a text: the begin in ms since 1970, six times in µs, five numbers, two addresses
     /// (`-` if there is none), each with its port; `nil` if the text is not valid.
     public init?(_ text: String) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let words = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map {
+            String(Substring($0))
+        }
         guard words.count == 16 else { return nil }
         var numbers: [Int64] = []
         for word in words[..<12] + [words[13], words[15]] {

@@ -81,7 +81,35 @@ public struct TransferRequest: Equatable, Sendable {
 
     /// The server in the form `host:port` or `host`, in lower case; the whole text if the address has no
     /// server.
-    public var server: String {
+    public var server: String { Self.plainServer(of: url) ?? anyServer }
+
+    /// The server of an address of plain ASCII letters, without an upper-case one in its server; otherwise
+    /// `nil`.
+    ///
+    /// Nearly all addresses are such, and the host asks for the server at each step of a transfer. Letters
+    /// beyond ASCII can be parts of larger characters, which the general way compares as a whole.
+    private static func plainServer(of url: String) -> String? {
+        let bytes = url.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[bytes.index(after: colon)...].starts(with: "//".utf8)
+        else { return nil }
+        let begin = bytes.index(colon, offsetBy: 3)
+        var (first, end) = (begin, begin)
+        loop: while end < bytes.endIndex {
+            switch bytes[end] {
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break loop
+            case UInt8(ascii: "@"): first = bytes.index(after: end)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x80..., ..<0x20: return nil
+            default: break
+            }
+            end = bytes.index(after: end)
+        }
+        // An accent behind the end would be a part of its last character.
+        if end < bytes.endIndex, let next = bytes[end...].dropFirst().first, next >= 0x80 { return nil }
+        return String(url[first..<end])
+    }
+
+    private var anyServer: String {
         guard let begin = url.firstRange(of: "://")?.upperBound else { return url }
         let authority = url[begin...].prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority

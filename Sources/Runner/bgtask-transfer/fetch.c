@@ -18,6 +18,10 @@
 /* After the first record, another one is written whenever this many steps have arrived. */
 #define STEPS_BETWEEN_RECORDS 64
 
+/* How many bytes one read of the network brings at most; fewer for bundles with a limit. */
+#define READ_MOST (512L * 1024L)
+#define READ_LIMITED (16L * 1024L)
+
 /* Why an upload fails whose file is not what it was when the attempt began. */
 #define FILE_CHANGED "the file changed while it was sent"
 
@@ -290,7 +294,8 @@ static void set_limits(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->stall_limit);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 512L * 1024L);
+    // What one read brings is the most that a bundle moves beyond its bytes, and that a pause holds back.
+    curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, transfer->bundle->is_limited ? READ_LIMITED : READ_MOST);
     curl_easy_setopt(handle, CURLOPT_USERAGENT, "bgtask");
 }
 

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,10 @@
 /* After how many bytes of a transfer a report comes before its time, so that the host can stop the transfers
  * of a bundle that has used up its bytes of the day. */
 #define REPORT_BYTES (4 << 20)
+/* The same for a bundle with a limit: what a program that is killed can leave uncounted. */
+#define REPORT_BYTES_LIMITED (256 << 10)
 /* How long reports wait for others while reserved transfers go on, in ms. */
-#define HOLD_TIME 5
+#define HOLD_TIME 10
 /* The largest number of descriptors that wait for their orders. */
 #define WAITING_FILES_MAX 64
 
@@ -199,7 +202,8 @@ static int check_times(void) {
             continue;
         int64_t due = transfer->last_report + transfer->progress_interval;
         int64_t moved = transfer->received + transfer->sent;
-        if (due <= now || moved - transfer->reported >= REPORT_BYTES || transfer->is_paused) {
+        int64_t step = transfer->bundle->is_limited ? REPORT_BYTES_LIMITED : REPORT_BYTES;
+        if (due <= now || moved - transfer->reported >= step || transfer->is_paused) {
             report_progress(&outbox, transfer);
             transfer->last_report = now;
             transfer->reported = moved;
@@ -226,13 +230,11 @@ static bool allow(struct body body) {
     char *name = body_text(body, 1);
     if (name == NULL)
         return false;
-    struct party *bundle = places_bundle(name);
+    uint64_t left = body_number(body, 2, UINT64_MAX);
+    const struct party *bundle = places_allow(name, left <= INT64_MAX ? (int64_t)left : -1);
     free(name);
     if (bundle == NULL)
         return true;
-    uint64_t left = body_number(body, 2, UINT64_MAX);
-    bundle->is_limited = left != UINT64_MAX;
-    bundle->left = bundle->is_limited ? (int64_t)left : 0;
     for (struct transfer *one = transfers; one != NULL; one = one->next)
         if (one->bundle == bundle)
             fetch_go_on(one);
@@ -376,6 +378,7 @@ static int run(void) {
         take_results();
         begin_reserved();
         int timeout = check_times();
+        sync_submit();
         if (transfers != NULL || outbox_waits(&outbox))
             idle_since = now_milliseconds();
         else if (now_milliseconds() - idle_since >= IDLE_TIME)
@@ -436,6 +439,9 @@ int main(int count, char **arguments) {
         if (errno != EINTR)
             return fail("the lock of the directory");
     partial_learn_boot();
+    // Each request has buffers of 0.5 MiB, which would otherwise go back to the kernel after each small file.
+    mallopt(M_MMAP_THRESHOLD, 2 << 20);
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
     (void)!nice(5); // after the host and its tasks
     char finding[512];
     if (!confine(layers, user, arguments[1], finding, sizeof(finding))) {

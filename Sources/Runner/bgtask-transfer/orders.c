@@ -178,9 +178,9 @@ static bool join_parties(struct transfer *transfer, struct body body) {
     free(bundle);
     free(server);
     uint64_t left = body_number(body, 15, UINT64_MAX);
-    if (done && left != UINT64_MAX && !transfer->bundle->is_limited) {
+    if (done && left <= INT64_MAX && !transfer->bundle->is_limited) {
         transfer->bundle->is_limited = true;
-        transfer->bundle->left = (int64_t)left;
+        transfer->bundle->left = transfer->bundle->granted = (int64_t)left;
     }
     return done;
 }

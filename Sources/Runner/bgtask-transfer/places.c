@@ -29,14 +29,21 @@ static struct party *join(struct party **list, const char *name) {
     return party;
 }
 
-static void quit(struct party **list, struct party *party) {
-    if (party == NULL || --party->orders > 0)
-        return;
+static void drop(struct party **list, struct party *party) {
     while (*list != party)
         list = &(*list)->next;
     *list = party->next;
     free(party->name);
     free(party);
+}
+
+static void quit(struct party **list, struct party *party) {
+    if (party == NULL || --party->orders > 0)
+        return;
+    // The next order may come before the host has read what the last one moved, so its number can be too large.
+    if (party->is_limited && party->left < party->granted)
+        return;
+    drop(list, party);
 }
 
 bool places_join(struct transfer *transfer, const char *bundle, const char *server) {
@@ -95,9 +102,16 @@ struct transfer *places_next(struct transfer *transfers) {
     return next;
 }
 
-struct party *places_bundle(const char *name) {
+struct party *places_allow(const char *name, int64_t left) {
     struct party *party = bundles;
     while (party != NULL && strcmp(party->name, name) != 0)
         party = party->next;
-    return party;
+    if (party == NULL)
+        return NULL;
+    party->is_limited = left >= 0;
+    party->left = party->granted = left;
+    if (party->orders > 0 || party->is_limited)
+        return party;
+    drop(&bundles, party);
+    return NULL;
 }

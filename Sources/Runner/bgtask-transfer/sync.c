@@ -35,6 +35,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
 static struct job *known;
 static struct list waiting = {NULL, &waiting.first}, small = {NULL, &small.first}, done = {NULL, &done.first};
+static struct job *added;   // of one pass of the loop, newest first; only the main thread uses it
+static struct list results; // taken from `done` together; only the main thread uses it
 static bool is_batching; // a thread works on small files
 static void (*wake_main)(void);
 
@@ -133,26 +135,60 @@ bool sync_add(struct transfer *transfer, enum sync_kind kind) {
     *job = (struct job){
         .transfer = transfer, .kind = kind, .partial = transfer->partial, .size = transfer->partial.size};
     transfer->is_syncing = true;
-    pthread_mutex_lock(&mutex);
-    job->next_known = known;
-    known = job;
-    append(kind == SYNC_FINISH && partial_is_plain(&job->partial) ? &small : &waiting, job);
-    pthread_cond_signal(&has_work);
-    pthread_mutex_unlock(&mutex);
+    job->next = added;
+    added = job;
     return true;
 }
 
-bool sync_take(struct sync_result *result) {
+void sync_submit(void) {
+    if (added == NULL)
+        return;
+    struct job *oldest = NULL;
+    for (struct job *job = added, *next; job != NULL; job = next) {
+        next = job->next;
+        job->next = oldest;
+        oldest = job;
+    }
+    added = NULL;
+    int wanted = 0;
     pthread_mutex_lock(&mutex);
-    struct job *job = take_first(&done);
-    for (struct job **at = &known; job != NULL && *at != NULL; at = &(*at)->next_known)
-        if (*at == job) {
-            *at = job->next_known;
-            break;
-        }
+    bool has_small = small.first != NULL;
+    for (struct job *job = oldest, *next; job != NULL; job = next) {
+        next = job->next;
+        job->next_known = known;
+        known = job;
+        bool is_small = job->kind == SYNC_FINISH && partial_is_plain(&job->partial);
+        append(is_small ? &small : &waiting, job);
+        // One thread takes all small files; if it is at work, it looks for more afterwards.
+        wanted += !is_small || (!has_small && !is_batching);
+        has_small |= is_small;
+    }
     pthread_mutex_unlock(&mutex);
+    for (; wanted > 0; wanted--)
+        pthread_cond_signal(&has_work);
+}
+
+/* Takes all results, so that the threads are rarely disturbed. */
+static void take_results(void) {
+    pthread_mutex_lock(&mutex);
+    results = done;
+    done = (struct list){NULL, &done.first};
+    for (struct job *job = results.first; job != NULL; job = job->next)
+        for (struct job **at = &known; *at != NULL; at = &(*at)->next_known)
+            if (*at == job) {
+                *at = job->next_known;
+                break;
+            }
+    pthread_mutex_unlock(&mutex);
+}
+
+bool sync_take(struct sync_result *result) {
+    if (results.first == NULL)
+        take_results();
+    struct job *job = results.first;
     if (job == NULL)
         return false;
+    results.first = job->next;
     *result = (struct sync_result){job->transfer, job->kind, job->code};
     job->transfer->is_syncing = false;
     free(job);
@@ -160,6 +196,9 @@ bool sync_take(struct sync_result *result) {
 }
 
 void sync_forbid(const struct transfer *transfer) {
+    for (struct job *job = added; job != NULL; job = job->next)
+        if (job->transfer == transfer)
+            job->is_forbidden = true;
     pthread_mutex_lock(&mutex);
     for (struct job *job = known; job != NULL; job = job->next_known)
         if (job->transfer == transfer)

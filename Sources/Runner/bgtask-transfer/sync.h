@@ -17,8 +17,10 @@ struct sync_result {
 /** Starts the threads. `wake` is called on one of them after each piece of work. Returns false if no thread
  *  could be started. */
 bool sync_start(void (*wake)(void));
-/** Adds work; returns false if there is no memory. */
+/** Adds work, which begins with the next call of ::sync_submit; returns false if there is no memory. */
 bool sync_add(struct transfer *transfer, enum sync_kind kind);
+/** Gives all added work to the threads. */
+void sync_submit(void);
 /** Takes the result of work that is done; false if there is none. */
 bool sync_take(struct sync_result *result);
 /** Forbids a record that a thread has not finished, so that it describes no bytes that are discarded now. The

@@ -60,14 +60,15 @@ struct partial {
     bool has_record; /**< Whether a resume record was requested or found. */
 };
 
-/** A bundle or a server, for as long as an order names it. */
+/** A bundle or a server, for as long as an order names it, or a bundle has used of its limit. */
 struct party {
     struct party *next;
     char *name;
     unsigned orders; /**< The orders that name it. */
     unsigned active; /**< Its transfers that hold a place. */
     bool is_limited; /**< Whether its transfers may move only the bytes of `left`. */
-    int64_t left;
+    int64_t granted; /**< What the host said. */
+    int64_t left;    /**< May fall below zero by what one read of the network brought. */
 };
 
 /** One transfer. */
