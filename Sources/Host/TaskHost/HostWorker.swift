@@ -226,7 +226,7 @@ final class HostWorker: Sendable {
                 tool.offer(to: &start, &grants)
                 program = .command(start)
             }
-            try registry.hostFiles.check(grants.files, of: identifier)
+            try registry.hostFiles.check(grants, of: identifier)
             for path in grants.created {
                 guard let user else { try DirectoryTree.make(path); continue }
                 try DirectoryTree.make(path, owner: user, group: user)
