@@ -229,6 +229,21 @@ import Testing
             "\(String(describing: end))")
         await field.end()
     }
+
+    /// Landlock would refuse the link, too, but the link can be gone by then.
+    @Test func `the writable mount of a granted directory follows no link`() async throws {
+        let field = try await Field(Setting(cage: nil, groupKill: .cgroup), without: [.landlock])
+        try FileManager.default.createSymbolicLink(
+            atPath: field.path("granted/link"), withDestinationPath: field.path("secret"))
+        var order = try field.order("files") { _ in }
+        order.place.grants.write = [field.path("granted/link")]
+        let end = try await field.harness.run(order).end
+        #expect(end?.outcome != .succeeded)
+        #expect(
+            end?.message?.contains("a writable mount of \(field.path("granted/link"))") == true,
+            "\(String(describing: end))")
+        await field.end()
+    }
 }
 
 extension CagedRunner.Cage {
