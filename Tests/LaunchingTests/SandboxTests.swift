@@ -38,10 +38,10 @@ import Testing
         let field = try await Field(setting)
         let got = try await field.attempt("all")
         #expect(got == "nothing")
-        for label in ["connections", "readable-attributes"] {
+        for label in ["connections", "readable-attributes", "kernel-files"] {
             let expected = setting.cage?.hasNoNamespaces == true
             let answer = try await field.attempt(label)
-            // Only namespaces refuse these two; `bgtask doctor` reports namespaces that are missing.
+            // Only namespaces refuse these; `bgtask doctor` reports namespaces that are missing.
             #expect(expected || answer == "nothing", "\(label): \(answer)")
         }
         #expect(try field.victimIsUnharmed())

@@ -67,12 +67,28 @@ static bool open_for_writing(const char *path, char *finding, size_t size) {
     return sandbox_refused(step, finding, size);
 }
 
+/* Files of /proc that name keys, addresses of the kernel, or what it does for others. The rule for /proc
+ * permits to read them. */
+static const char *const masked[] = {
+    "/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/timer_list", "/proc/kcore",
+    NULL};
+
+/* Puts an empty file in the place of each. Where the kernel does not permit it, or has no such file, the
+ * permissions of the file have to do. */
+static void mask_kernel(void) {
+    for (size_t i = 0; masked[i] != NULL; i++) {
+        int ignored = mount("/dev/null", masked[i], NULL, MS_BIND, NULL);
+        (void)ignored;
+    }
+}
+
 /* Makes all file systems read-only, except for the granted paths. Landlock leaves the attributes of files to
  * this. */
 static bool make_read_only(const struct sandbox *sandbox, char *finding, size_t size) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         !set_read_only(AT_FDCWD, "/", true, RECURSIVELY))
         return sandbox_refused("read-only mounts in a mount namespace", finding, size);
+    mask_kernel();
     for (size_t i = 0; i < sandbox->write.count; i++)
         if (!open_for_writing(sandbox->write.items[i], finding, size))
             return false;
