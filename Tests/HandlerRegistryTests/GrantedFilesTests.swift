@@ -1,6 +1,6 @@
 import Foundation
 import LinuxSystem
-import HandlerRegistry
+@testable import HandlerRegistry
 import TaskModel
 import Testing
 
@@ -217,11 +217,55 @@ import Testing
 
     @Test func `a launch with a value of the payload that names the host's own files is refused`() throws {
         let files = HostFiles(manifests: ["/srv/manifests"], state: "/srv/state")
-        var grants = FileGrants()
+        var grants = ResolvedGrants()
         let identifier = try TaskIdentifier("com.example.a")
-        grants.write = ["/srv/other", "/srv/state/data/com.example.b"]
+        grants.files.write = ["/srv/other", "/srv/state/data/com.example.b"]
         try files.check(grants, of: identifier)
-        grants.write.append("/srv/manifests")
+        grants.files.write.append("/srv/manifests")
         #expect(throws: SubmissionError.self) { try files.check(grants, of: identifier) }
+    }
+
+    /// A service that is installed later reads what a task has put there.
+    @Test(arguments: [
+        "/etc/new.d", "/etc/new", "/run/new.d", "/run/new", "/usr/local/new", "/lib64/new", "/boot/new",
+    ])
+    func `no directory is made where programs of root look for their settings`(path: String) throws {
+        let files = HostFiles(startup: StartupFiles.standard())
+        let real = try PathWalk(path).realPath
+        var grants = ResolvedGrants()
+        grants.files.write = [real]
+        grants.created = [real]
+        let identifier = try TaskIdentifier("com.example.a")
+        #expect(throws: SubmissionError.self) { try files.check(grants, of: identifier) }
+        var sandbox = SandboxDeclaration()
+        sandbox.write = [WriteGrant(path: real, create: true)]
+        #expect(files.grants(of: sandbox).map(\.path) == [real])
+    }
+
+    @Test func `directories elsewhere are made, and those that exist are granted`() throws {
+        let files = HostFiles(startup: StartupFiles.standard())
+        let folder = try TemporaryFolder()
+        let identifier = try TaskIdentifier("com.example.a")
+        for path in [
+            "/srv/new", "/var/lib/new", "/var/cache/new", "/mnt/new", "/new", "/dev/shm/new", "/run/lock/new",
+            "/etcetera/new", folder.path, folder.path + "/new.d", "/etc",
+        ] {
+            #expect(files.opened(byCreating: path) == nil, "\(path)")
+        }
+        var grants = ResolvedGrants()
+        grants.files.write = ["/srv/new", folder.path + "/new.d"]
+        grants.created = grants.files.write
+        try files.check(grants, of: identifier)
+    }
+
+    @Test func `what lies in a directory of settings is refused by the name of the directory`() {
+        let files = HostFiles(startup: StartupFiles.standard())
+        for path in ["/etc/rsyslog.d", "/etc/nginx/conf.d/x", "/run/NetworkManager/conf.d", "/run/sysctl.d"] {
+            #expect(files.opened(by: path, isWrite: true) != nil, "\(path)")
+        }
+        for path in ["/srv/site/conf.d", "/etc/nginx/sites", "/run/nginx", "/etc/x.data"] {
+            #expect(files.opened(by: path, isWrite: true) == nil, "\(path)")
+        }
+        #expect(files.opened(by: "/etc/rsyslog.d", isWrite: false) == nil, "reading is no problem")
     }
 }

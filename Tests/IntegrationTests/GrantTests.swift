@@ -84,4 +84,45 @@ import Testing
         #expect(try host.launches().count == 1, "what is refused never becomes a launch")
         #expect(host.stop() == 0)
     }
+
+    /// A task with a grant of the directory can replace a part of the path while the host looks at it.
+    @Test func `a link that comes after the check of a grant makes no directory elsewhere`() throws {
+        let host = try HostProcess()
+        host.environment["BGTASK_ISOLATION_USERS"] = "none"
+        let folder = host.directory.appendingPathComponent("shared")
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("in"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            at: folder.appendingPathComponent("link"), withDestinationURL: host.manifests)
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.maker
+            modes: [processing]
+            sandbox: {write: [{path: "\(folder.path)/in/a/${payload.name}", create: true}]}
+            tasks:
+              - identifier: com.example.maker
+                kind: processing
+                payload: {name: string}
+                call: {library: libc.so.6, steps: [{function: getpid, returns: int}]}
+
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("maker.yaml"))
+        try host.start()
+        let exchange = """
+            import ctypes
+            libc = ctypes.CDLL(None)
+            while True:
+                libc.renameat2(-100, b"\(folder.path)/in", -100, b"\(folder.path)/link", 2)
+            """
+        let swapper = try CompanionProcess(
+            ["python3", "-c", exchange], output: host.directory.appendingPathComponent("swapper.log"))
+        defer { swapper.end() }
+        for number in 0..<30 {
+            _ = host.run(
+                "launch", "com.example.maker", "--wait", "--payload", "{\"name\": \"new\(number)\"}")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: host.manifests.path)
+        #expect(names == ["maker.yaml"])
+        #expect(host.stop() == 0)
+    }
 }

@@ -38,10 +38,10 @@ import Testing
         let field = try await Field(setting)
         let got = try await field.attempt("all")
         #expect(got == "nothing")
-        for label in ["connections", "readable-attributes"] {
+        for label in ["connections", "readable-attributes", "kernel-files"] {
             let expected = setting.cage?.hasNoNamespaces == true
             let answer = try await field.attempt(label)
-            // Only namespaces refuse these two; `bgtask doctor` reports namespaces that are missing.
+            // Only namespaces refuse these; `bgtask doctor` reports namespaces that are missing.
             #expect(expected || answer == "nothing", "\(label): \(answer)")
         }
         #expect(try field.victimIsUnharmed())
@@ -226,6 +226,21 @@ import Testing
         #expect(end?.outcome != .succeeded)
         #expect(
             end?.message?.contains("the sandbox can't be applied: openat2") == true,
+            "\(String(describing: end))")
+        await field.end()
+    }
+
+    /// Landlock would refuse the link, too, but the link can be gone by then.
+    @Test func `the writable mount of a granted directory follows no link`() async throws {
+        let field = try await Field(Setting(cage: nil, groupKill: .cgroup), without: [.landlock])
+        try FileManager.default.createSymbolicLink(
+            atPath: field.path("granted/link"), withDestinationPath: field.path("secret"))
+        var order = try field.order("files") { _ in }
+        order.place.grants.write = [field.path("granted/link")]
+        let end = try await field.harness.run(order).end
+        #expect(end?.outcome != .succeeded)
+        #expect(
+            end?.message?.contains("a writable mount of \(field.path("granted/link"))") == true,
             "\(String(describing: end))")
         await field.end()
     }

@@ -68,6 +68,21 @@ import Testing
         await harness.end()
     }
 
+    @Test(
+        .enabled(if: !hasMemoryController, "the kernel counts the memory of launches"),
+        arguments: [GroupKill.cgroup, .pidNamespace, .noFork], [false, true])
+    func `page tables count as memory`(groupKill: GroupKill, mayGrow: Bool) async throws {
+        if mayGrow, groupKill == .noFork { return }
+        let harness = try await LaunchHarness(groupKill: groupKill)
+        var limits = try harness.order("spreads").declaration.limits
+        limits.memory = .mebibytes(100)
+        var order = try order("spreads", harness, limits)
+        order.handler.manifest.sandbox.subprocesses = mayGrow
+        let sight = try await harness.run(order)
+        #expect(sight.end?.reason == .memoryLimit, "\(String(describing: sight.end))")
+        await harness.end()
+    }
+
     /// Files and memory of such a process are not in its own directory of /proc.
     @Test(
         .enabled(if: !hasMemoryController, "the kernel counts the memory of launches"),

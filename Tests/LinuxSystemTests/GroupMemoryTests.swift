@@ -68,4 +68,18 @@ import Testing
         #expect(memory.residentBytes() > 0)
         #expect(memory.openCount == 2)
     }
+
+    @Test func `shared memory, page tables and swapped pages come from the status of a process`() {
+        let status = """
+            Name:\tVmPTE: 7
+            VmRSS:\t    1900 kB
+            RssShmem:\t      12 kB
+            VmPTE:\t  131072 kB
+            VmSwap:\t    2048 kB
+            """
+        let memory = ProcessUsage.FurtherMemory(status: status)
+        #expect(memory.shared == 12 << 10)
+        #expect(memory.unmapped == (131_072 + 2048) << 10)
+        #expect(ProcessUsage.FurtherMemory(status: "Name:\tzombie\n") == ProcessUsage.FurtherMemory())
+    }
 }

@@ -16,6 +16,8 @@ public struct HostFiles: Equatable, Sendable {
     }
 
     private var places: [Place] = []
+    /// Whether the settings of the machine's programs are protected, too.
+    private var protectsMachine = false
 
     /// Makes a list of directories and files; those that are `nil` are not protected.
     ///
@@ -30,7 +32,8 @@ public struct HostFiles: Equatable, Sendable {
     ///     because the host looks for other programs there.
     ///   - controlSocket: The control socket. Who can replace it answers in place of the host.
     ///   - startup: Files from which the machine starts programs outside of any sandbox; see
-    ///     ``StartupFiles``.
+    ///     ``StartupFiles``. If there are any, no manifest can have directories made where programs of root
+    ///     look for their settings.
     public init(
         manifests: [String] = [], plugins: String? = nil, conditions: String? = nil, state: String? = nil,
         configuration: [String] = [], programs: [String] = [], controlSocket: String? = nil,
@@ -46,6 +49,7 @@ public struct HostFiles: Equatable, Sendable {
             add("the host's programs", path, isSecret: false)
         }
         if let controlSocket { add("the host's control socket", controlSocket, isSecret: false) }
+        protectsMachine = !startup.isEmpty
         for path in startup {
             add("files that start programs outside of the sandbox", path, isSecret: path.hasSuffix("/.ssh"))
         }
@@ -73,6 +77,7 @@ public struct HostFiles: Equatable, Sendable {
     public func adding(_ others: HostFiles) -> HostFiles {
         var both = self
         both.places += others.places.filter { !places.contains($0) }
+        both.protectsMachine = protectsMachine || others.protectsMachine
         return both
     }
 
@@ -89,9 +94,26 @@ public struct HostFiles: Equatable, Sendable {
 
     func opened(by path: String, isWrite: Bool, _ mounts: MountTable) -> String? {
         let granted = mounts.locations(of: path)
-        return places.first { place in
+        let own = places.first { place in
             (isWrite || place.isSecret) && Self.overlaps(place, path, granted, mounts)
-        }.map { "\($0.name), \($0.path)" }
+        }
+        if let own { return "\(own.name), \(own.path)" }
+        guard isWrite, protectsMachine, let settings = StartupFiles.settingsDirectory(of: path) else {
+            return nil
+        }
+        return "settings of the machine's programs, \(settings)"
+    }
+
+    /// Which directory of the machine a directory would be made in.
+    ///
+    /// - Parameter path: An absolute path without links.
+    /// - Returns: As ``opened(by:isWrite:)``; `nil` if the path exists, or if the directory is no problem.
+    func opened(byCreating path: String) -> String? {
+        guard protectsMachine, let directory = StartupFiles.systemDirectory(of: path),
+            DirectoryTree.isMissing(path)
+        else { return nil }
+        return
+            "a directory that the host would have to make in \(directory), where programs look for settings"
     }
 
     /// Compares the paths, and then where they lie in their file systems: a bind mount can show a directory
@@ -116,12 +138,14 @@ public struct HostFiles: Equatable, Sendable {
     ///
     /// A grant that begins with `~` is examined in the home directory of this user.
     func grants(of sandbox: SandboxDeclaration) -> [HostGrant] {
-        let paths = sandbox.write.map { ($0.path, true) } + sandbox.read.map { ($0, false) }
+        let paths =
+            sandbox.write.map { ($0.path, true, $0.create) } + sandbox.read.map { ($0, false, false) }
         if paths.isEmpty { return [] }
         let mounts = MountTable()
-        return paths.compactMap { path, isWrite in
+        return paths.compactMap { path, isWrite, isCreated in
             guard let full = GrantedFiles.examined(path), let real = (try? PathWalk(full))?.realPath,
                 let what = opened(by: real, isWrite: isWrite, mounts)
+                    ?? (isCreated ? opened(byCreating: real) : nil)
             else { return nil }
             return HostGrant(path: path, isWrite: isWrite, opens: what)
         }
@@ -139,17 +163,21 @@ public struct HostFiles: Equatable, Sendable {
         return ManifestProblem(file: file, finding: refusal.finding, remedy: refusal.remedy)
     }
 
-    /// Refuses a launch whose grants open directories of the host for writing.
+    /// Refuses a launch whose grants open directories of the host for writing, or would have one made where
+    /// programs of root look for their settings.
     ///
     /// - Parameters:
     ///   - grants: The grants with the values of the payload, without links.
     ///   - identifier: The task.
     /// - Throws: ``SubmissionError`` that names the first such grant.
-    public func check(_ grants: FileGrants, of identifier: TaskIdentifier) throws(SubmissionError) {
-        if grants.write.isEmpty { return }
+    public func check(_ grants: ResolvedGrants, of identifier: TaskIdentifier) throws(SubmissionError) {
+        if grants.files.write.isEmpty { return }
         let mounts = MountTable()
-        for path in grants.write {
-            guard let what = opened(by: path, isWrite: true, mounts) else { continue }
+        for path in grants.files.write {
+            guard
+                let what = opened(by: path, isWrite: true, mounts)
+                    ?? (grants.created.contains(path) ? opened(byCreating: path) : nil)
+            else { continue }
             let refusal = HostGrant(path: path, isWrite: true, opens: what).refusal
             throw SubmissionError(
                 code: .notPermitted, subject: "\(identifier)", finding: refusal.finding,

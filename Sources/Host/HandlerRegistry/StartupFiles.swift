@@ -31,10 +31,41 @@ public enum StartupFiles {
         "/etc/profile.d", "/etc/python3", "/etc/rc.local", "/etc/security", "/etc/shadow", "/etc/skel",
         "/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/sysctl.conf", "/etc/sysctl.d", "/etc/systemd",
         "/etc/sysusers.d", "/etc/tmpfiles.d", "/etc/udev", "/etc/update-motd.d", "/etc/xdg/autostart",
-        "/etc/zsh", "/proc", "/run/binfmt.d", "/run/modprobe.d", "/run/modules-load.d", "/run/sysctl.d",
-        "/run/systemd", "/run/sysusers.d", "/run/tmpfiles.d", "/run/udev", "/sys/fs/cgroup", "/usr",
-        "/var/lib/dpkg", "/var/lib/systemd", "/var/spool/at", "/var/spool/cron",
+        "/etc/zsh", "/proc", "/run/systemd", "/run/udev", "/sys/fs/cgroup", "/usr", "/var/lib/NetworkManager",
+        "/var/lib/apt", "/var/lib/cloud", "/var/lib/containers", "/var/lib/dkms", "/var/lib/docker",
+        "/var/lib/dpkg", "/var/lib/flatpak", "/var/lib/pam", "/var/lib/polkit-1", "/var/lib/rpm",
+        "/var/lib/snapd", "/var/lib/systemd", "/var/spool/anacron", "/var/spool/at", "/var/spool/cron",
+        "/var/spool/incron",
     ]
+    /// Directories of the machine in which the host makes none for a `create` grant, and those in them in
+    /// which it does.
+    ///
+    /// Programs of root look there for their settings. Most of these directories do not exist on most
+    /// machines, so no list of them is complete.
+    private static let ofPrograms = [
+        "/bin", "/boot", "/dev", "/efi", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
+        "/sbin", "/sys", "/usr",
+    ]
+    private static let forAnybody = ["/dev/shm", "/run/lock", "/run/shm"]
+
+    /// The directory of the system in which a new directory could become settings of a program of root.
+    ///
+    /// - Parameter path: An absolute path without links.
+    /// - Returns: Such as `/etc`; `nil` for a path elsewhere.
+    static func systemDirectory(of path: String) -> String? {
+        if forAnybody.contains(where: { path != $0 && PathWalk.isInside(path, $0) }) { return nil }
+        return ofPrograms.first { PathWalk.isInside(path, $0) }
+    }
+
+    /// The directory with a name like `sudoers.d` that contains a path of `/etc` or `/run`, or is the path.
+    ///
+    /// What lies in such a directory is a part of some program's settings.
+    static func settingsDirectory(of path: String) -> String? {
+        guard ["/etc", "/run"].contains(where: { PathWalk.isInside(path, $0) }) else { return nil }
+        let names = path.split(separator: "/")
+        guard let last = names.firstIndex(where: { $0.hasSuffix(".d") }) else { return nil }
+        return "/" + names[...last].joined(separator: "/")
+    }
 
     /// How many home directories a host of root protects besides its own: each has some forty paths, which
     /// are looked up when the host starts.

@@ -56,7 +56,7 @@ final class LaunchSurvey: @unchecked Sendable {
         var finding = Finding()
         if let most = aims.mostThreads {
             finding.threads =
-                group?.threadCount ?? ProcessUsage.threadCount(below: process, limit: most)
+                group?.threadCount(upTo: most) ?? ProcessUsage.threadCount(below: process, limit: most)
             // It will be killed for this number, so its memory does not matter.
             if finding.threads > most { return finding }
         }
@@ -75,7 +75,7 @@ final class LaunchSurvey: @unchecked Sendable {
         }
         guard aims.measuresMemory else { return finding }
         // Of a launch that can't leave its group, nothing has counted the processes yet.
-        if !aims.looksForStrays, mayGrow, group.processes.count > few { return nil }
+        if !aims.looksForStrays, mayGrow, group.processes(most: few + 1).count > few { return nil }
         if groupMemory == nil { groupMemory = try? GroupMemory(of: group, mayGrow: mayGrow) }
         finding.memory = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: group.processes)
         return finding

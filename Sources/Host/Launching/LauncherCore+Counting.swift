@@ -39,9 +39,10 @@ extension LauncherCore {
             _ = endIfTooMany(launch, launch.threadCount(upTo: mostProcesses))
         }
         for (id, group) in templateGroups where templateGroups[id] != nil {
-            let count = group.threadCount
+            let count = group.threadCount(upTo: mostProcesses)
             guard count > mostProcesses else { continue }
-            endTemplate(id, because: "it has \(count) processes and threads; the limit is \(mostProcesses)")
+            endTemplate(
+                id, because: "it has at least \(count) processes and threads; the limit is \(mostProcesses)")
         }
     }
 
@@ -55,9 +56,7 @@ extension LauncherCore {
         guard countsProcesses(of: launch), launch.pid != nil, count > mostProcesses,
             ![.killing, .ended].contains(launch.life.stage)
         else { return false }
-        let isExact = launch.group != nil
-        let finding =
-            "it had \(isExact ? "" : "at least ")\(count) processes and threads; the limit is \(mostProcesses)"
+        let finding = "it had at least \(count) processes and threads; the limit is \(mostProcesses)"
         // The task can have completed before it started these threads. The loop reads what it reported before
         // it runs this.
         _ = after(.milliseconds(1)) { [self] in

@@ -175,16 +175,14 @@ extension LauncherCore {
 
     func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
         guard let launch = find(id) else { return }
-        if launch.group == nil, let pid = launch.pid {
+        if let pid = launch.pid {
             // Other surveys can come first, and the launch can end meanwhile: its number is then free for
             // another process. While it runs, the handle shows that the numbers below it were read from it.
-            Self.crowdedSurveys.async { [process = launch.process] in
-                let processes = ProcessUsage.processes(below: pid)
+            Self.crowdedSurveys.async { [process = launch.process, group = launch.group] in
+                let processes = group?.processes ?? ProcessUsage.processes(below: pid)
                 guard process?.waitForEnd(timeoutMilliseconds: 0) == false else { return }
                 ProcessPriority.apply(priority, to: processes)
             }
-        } else {
-            ProcessPriority.apply(priority, to: launch.processes)
         }
         launch.setWeight(priority.cpuWeight)
     }

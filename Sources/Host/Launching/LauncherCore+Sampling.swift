@@ -4,10 +4,13 @@ import TaskModel
 
 /// Finds out what a launch does that has used half of its CPU quota.
 extension LauncherCore {
+    /// How many threads of a launch are measured: our choice, a few milliseconds of the event loop.
+    private static let sampledThreads = 256
+
     /// Measures the CPU time of all threads, and asks the one that used the most for its stack.
     func sampleThreads(of launch: RunningLaunch) {
         var sampling = launch.sampling ?? CPUSampling()
-        if let thread = sampling.look(at: ThreadUse.all(of: launch.processes)),
+        if let thread = sampling.look(at: ThreadUse.all(of: launch.processes, limit: Self.sampledThreads)),
             let number = thread.innermostNumber
         {
             sampling.willAsk(thread.process)

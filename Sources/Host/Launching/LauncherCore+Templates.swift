@@ -38,8 +38,12 @@ extension LauncherCore {
         message.niceness = order.priority.nice == 0 ? nil : Int64(order.priority.nice)
         message.isBatch = order.priority.isBatch
         message.isIdleIO = order.priority.ioClass == .idle
-        // RLIMIT_CORE and RLIMIT_NOFILE.
-        message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
+        // RLIMIT_CORE, RLIMIT_NOFILE and RLIMIT_SIGPENDING: each queued signal and timer is memory of the
+        // kernel.
+        message.limits = [
+            .init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096),
+            .init(resource: 11, soft: 4096, hard: 4096),
+        ]
         confine(&message, order)
         if let limit = limitOfProcesses(for: message.user) {
             message.limits.append(.init(resource: 6, soft: limit, hard: limit))

@@ -200,15 +200,15 @@ final class RunningLaunch: @unchecked Sendable {
         setWeight(order.priority.cpuWeight)
     }
 
-    /// How many processes of a launch without a group are looked at on the event loop: our choice, a
-    /// millisecond of work.
+    /// How many processes of a launch are looked at on the event loop: our choice, a millisecond of work.
     private static let mostOnLoop = 64
 
     /// The numbers of the processes of the launch that can be found; use them only to read /proc.
     ///
-    /// Without a group, of a launch with very many processes some are missing.
+    /// Of a launch with very many processes, only the first ones are there, among them that of the handler.
     var processes: [Int32] {
-        group?.processes ?? pid.map { ProcessUsage.processes(below: $0, most: Self.mostOnLoop) } ?? []
+        group?.processes(most: Self.mostOnLoop)
+            ?? pid.map { ProcessUsage.processes(below: $0, most: Self.mostOnLoop) } ?? []
     }
 
     /// Stores what a survey found.
@@ -221,7 +221,7 @@ final class RunningLaunch: @unchecked Sendable {
     /// The number of threads of all processes of the launch that can be found; the count may stop when it is
     /// above `limit`.
     func threadCount(upTo limit: Int) -> Int {
-        group?.threadCount ?? pid.map { ProcessUsage.threadCount(below: $0, limit: limit) } ?? 0
+        group?.threadCount(upTo: limit) ?? pid.map { ProcessUsage.threadCount(below: $0, limit: limit) } ?? 0
     }
 
     /// The number of the process that runs the handler; use it only to read /proc.

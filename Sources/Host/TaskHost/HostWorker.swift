@@ -226,10 +226,9 @@ final class HostWorker: Sendable {
                 tool.offer(to: &start, &grants)
                 program = .command(start)
             }
-            try registry.hostFiles.check(grants.files, of: identifier)
+            try registry.hostFiles.check(grants, of: identifier)
             for path in grants.created {
-                guard let user else { try DirectoryTree.make(path); continue }
-                try DirectoryTree.make(path, owner: user, group: user)
+                try makeGranted(path, for: user, identifier)
             }
             let temporary = try directories.makeTemporary(of: id, bundle, for: user)
             temporaries.withLock { $0[id] = temporary }
@@ -256,6 +255,33 @@ final class HostWorker: Sendable {
                     remedy:
                         "Make sure that \(configuration.stateDirectory) has free space, and that the host's user can write to it"
                 ))
+        }
+    }
+
+    /// Makes the directory of a `create` grant.
+    ///
+    /// A task that may write to a directory on the way could have put a link there after the path was
+    /// checked.
+    ///
+    /// - Throws: ``SubmissionError`` with the system call that failed.
+    private func makeGranted(
+        _ path: String, for user: UInt32?, _ identifier: TaskIdentifier
+    ) throws(SubmissionError) {
+        do throws(SystemCallError) {
+            if let user {
+                try DirectoryTree.make(path, owner: user, group: user)
+            } else {
+                try DirectoryTree.makeWithoutLinks(path)
+            }
+        } catch {
+            throw SubmissionError(
+                code: error.isShortage ? .unavailable : .invalidRequest, subject: "\(identifier)",
+                finding: "the directory of the write grant '\(path)' can't be made: "
+                    + (error.isOfNoDirectory
+                        ? "a link or a file is where it or one of its parents was expected" : "\(error)"),
+                remedy: error.isShortage
+                    ? "Nothing is wrong with the request; the host tries again"
+                    : "Make the directory yourself, or grant another one")
         }
     }
 

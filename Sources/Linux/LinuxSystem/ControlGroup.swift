@@ -158,14 +158,43 @@ public struct ControlGroup: Sendable, Hashable {
     }
 
     /// The number of threads in this group, without the groups below it.
-    public var threadCount: Int {
-        (try? SmallFile.read(path + "/cgroup.threads"))?.utf8.count { $0 == UInt8(ascii: "\n") } ?? 0
+    ///
+    /// - Parameter limit: The count ends when it is above this number.
+    /// - Returns: The number, or `limit` + 1.
+    public func threadCount(upTo limit: Int = .max) -> Int {
+        numbers(in: "cgroup.threads", most: limit == .max ? limit : limit + 1).count
     }
 
     /// The numbers of the processes in this group, without the groups below it; use them only to read /proc.
-    public var processes: [Int32] {
-        guard let text = try? SmallFile.read(path + "/cgroup.procs") else { return [] }
-        return text.split(separator: "\n").compactMap { Int32($0) }
+    public var processes: [Int32] { processes(most: .max) }
+
+    /// As ``processes``, but only the first ones, of which none is younger than the ones that are left out.
+    ///
+    /// - Parameter most: How many are returned at most.
+    /// - Returns: The numbers.
+    public func processes(most: Int) -> [Int32] { numbers(in: "cgroup.procs", most: most) }
+
+    /// Reads only as many lines as are needed: the kernel makes them while it is asked.
+    private func numbers(in file: String, most: Int) -> [Int32] {
+        let descriptor = open("\(path)/\(file)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        let list = OwnedDescriptor(taking: descriptor)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var numbers: [Int32] = []
+        var number: Int32 = 0
+        while numbers.count < most {
+            let count = read(list.rawValue, &buffer, buffer.count)
+            guard count > 0 else { break }
+            for byte in buffer[..<count] where numbers.count < most {
+                if byte == UInt8(ascii: "\n") {
+                    numbers.append(number)
+                    number = 0
+                } else if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+                    number = number &* 10 &+ Int32(byte - UInt8(ascii: "0"))
+                }
+            }
+        }
+        return numbers
     }
 }
 

@@ -19,6 +19,14 @@ extension DirectoryTree {
         try retryingOnInterrupt("mkdir or chown", path) { lx_make_owned(path, owner, group, mode) }
     }
 
+    /// Creates a directory and its missing parents for this process's user, and follows no link on the way.
+    ///
+    /// - Parameter path: An absolute path without links; other users may change its directories meanwhile.
+    /// - Throws: The call that failed, such as ``SystemCallError/isOfNoDirectory`` for a link.
+    public static func makeWithoutLinks(_ path: String) throws(SystemCallError) {
+        try make(path, owner: geteuid(), group: getegid())
+    }
+
     /// Makes a user the owner of a directory and of its contents, and the user's group their group.
     ///
     /// Links are not followed. Files with several names keep their owner, because a name can be outside the

@@ -3,9 +3,9 @@ import Glibc
 
 /// The resident memory of a group's processes, read through descriptors that stay open.
 ///
-/// It is meant for groups that are measured every second. For a group of one process, a measurement takes two
-/// system calls, or one if the group can't grow; opening the files each time takes eight. Only one thread may
-/// use an object.
+/// It is meant for groups that are measured every second. For a group of one process, a measurement takes
+/// three system calls, or two if the group can't grow; opening the files each time takes eleven. Only one
+/// thread may use an object.
 public final class GroupMemory {
     /// The largest number of processes whose files stay open, so that a launch with many processes does not
     /// use up the host's descriptors; the files of further processes are opened each time.
@@ -24,15 +24,29 @@ public final class GroupMemory {
     private struct Member {
         let process: Int32
         var statm: KeptFile?
-        /// The file and shared pages at the last look at its shared memory.
+        /// What `statm` does not show, at the last look at it; `nil` before the first.
+        var further: ProcessUsage.FurtherMemory?
+        /// The file and shared pages, and the CPU time, at that look.
         var sharedPages: Int64 = 0
-        var hasSharedMemory = false
+        var cpuTime: Duration = .zero
+        /// The looks since then.
+        var looks = 0
     }
 
-    /// How many file and shared pages a process may get or give back before its shared memory is looked at.
+    /// How many file and shared pages a process may get or give back before the rest of its memory is looked
+    /// at.
     ///
     /// Our choice: 1 MiB with usual pages. The look costs ten times as much as the other numbers.
     private static let tolerance: Int64 = 256
+    /// How much CPU time a process may use before its page tables are looked at.
+    ///
+    /// They can't grow without CPU time: a page fault takes longer than 0.2 µs, and needs 8 KiB of page
+    /// tables at most, if the process does not map the same pages twice. So 1 ms is at most 40 MiB.
+    private static let idleTime = Duration.milliseconds(1)
+    /// After how many looks the page tables of a process that has used less are looked at.
+    private static let mostLooks = 10
+    /// The shared memory that does not count, in bytes.
+    private static let mostHidden: Int64 = 1 << 20
 
     private final class KeptFile {
         let descriptor: OwnedDescriptor
@@ -58,8 +72,10 @@ public final class GroupMemory {
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_CLOEXEC) })
     }
 
-    /// Resident memory in bytes, without pages that are shared with other processes or with files, except for
-    /// shared memory above 1 MiB.
+    /// Resident memory in bytes, with page tables and swapped pages.
+    ///
+    /// Pages that are shared with other processes or with files do not count, except for shared memory above
+    /// 1 MiB.
     ///
     /// - Returns: The sum over all processes; 0 for a group that is empty or does not exist any more.
     public func residentBytes() -> Int64 {
@@ -72,7 +88,7 @@ public final class GroupMemory {
             let count = pread(file.descriptor.rawValue, &buffer, buffer.count, 0)
             if count > 0 {
                 let (own, shared) = Self.residentPages(buffer[..<count])
-                pages += own + sharedMemory(ofMember: index, shared) / page
+                pages += own + furtherMemory(ofMember: index, shared) / page
                 // The first thread has ended, and shows nothing any more: the next call asks another one.
                 if own + shared == 0 { members[index].statm = nil }
             } else {
@@ -85,14 +101,26 @@ public final class GroupMemory {
         return pages * page
     }
 
-    /// The shared memory of a member with this number of file and shared pages.
-    private func sharedMemory(ofMember index: Int, _ shared: Int64) -> Int64 {
-        let member = members[index]
-        guard member.hasSharedMemory || abs(shared - member.sharedPages) > Self.tolerance else { return 0 }
-        let bytes = ProcessUsage.sharedMemoryBytes(of: member.process)
-        members[index].sharedPages = shared
-        members[index].hasSharedMemory = bytes > 1 << 20
-        return bytes > 1 << 20 ? bytes : 0
+    /// The memory that `statm` does not show, of a member with this number of file and shared pages.
+    private func furtherMemory(ofMember index: Int, _ shared: Int64) -> Int64 {
+        var member = members[index]
+        let cpuTime = ProcessUsage.cpuClock(of: member.process)
+        member.looks += 1
+        let hasWorked =
+            cpuTime - member.cpuTime >= Self.idleTime
+            || member.looks >= Self.mostLooks && cpuTime != member.cpuTime
+        let further: ProcessUsage.FurtherMemory
+        if let known = member.further, !hasWorked, known.shared <= Self.mostHidden,
+            abs(shared - member.sharedPages) <= Self.tolerance
+        {
+            further = known
+        } else {
+            further = ProcessUsage.furtherMemory(of: member.process)
+            (member.further, member.sharedPages) = (further, shared)
+            (member.cpuTime, member.looks) = (cpuTime, 0)
+        }
+        members[index] = member
+        return further.unmapped + (further.shared > Self.mostHidden ? further.shared : 0)
     }
 
     private func openFile(of process: Int32) -> KeptFile? {

@@ -45,6 +45,10 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether a directory is where a file was expected (`EISDIR`).
     public var isOfDirectory: Bool { code == EISDIR }
 
+    /// Whether something else, such as a link that is not followed, was where a directory was expected
+    /// (`ENOTDIR`).
+    public var isOfNoDirectory: Bool { code == ENOTDIR }
+
     /// Whether a path or a name in it is longer than the file system permits (`ENAMETOOLONG`).
     public var isOfLongName: Bool { code == ENAMETOOLONG }
 

@@ -151,14 +151,19 @@ static void obey_all(bgtask_task *task) {
         _exit(EXIT_PROTOCOL_ERROR);
 }
 
+static void await(sem_t *semaphore) {
+    while (sem_wait(semaphore) != 0)
+        continue;
+}
+
 static void *control_thread(void *context) {
     bgtask_task *task = context;
-    while (sem_wait(&task->may_hear) != 0)
-        continue;
+    await(&task->may_enter);
     // This thread calls the expiration handler, and the kernel restricts each thread by itself.
     if (!sandbox_enter_launch(task->ruleset))
         _exit(EXIT_PROTOCOL_ERROR);
-    close(task->ruleset);
+    sem_post(&task->has_entered);
+    await(&task->may_hear);
     report_set_control_thread(pthread_self());
     obey_all(task); // the frames that followed *start*
     struct pollfd sources[2] = {{.fd = TASK_CONTROL, .events = POLLIN}, {.fd = task->wake, .events = POLLIN}};
@@ -199,6 +204,8 @@ static void *control_thread(void *context) {
 }
 
 bool control_prepare(bgtask_task *task) {
+    sem_init(&task->may_enter, 0, 0);
+    sem_init(&task->has_entered, 0, 0);
     sem_init(&task->may_hear, 0, 0);
     task->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (task->wake < 0)
@@ -211,6 +218,17 @@ bool control_prepare(bgtask_task *task) {
     errno = pthread_create(&thread, NULL, control_thread, task);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return errno == 0;
+}
+
+void control_enter(bgtask_task *task) {
+    sem_post(&task->may_enter);
+}
+
+void control_await_entry(bgtask_task *task) {
+    await(&task->has_entered);
+    if (task->ruleset >= 0)
+        close(task->ruleset);
+    task->ruleset = -1;
 }
 
 void control_start(bgtask_task *task) {

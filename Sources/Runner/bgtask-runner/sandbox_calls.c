@@ -153,7 +153,9 @@ static bool refuse_shared_mappings(struct filter filter, const struct sandbox *s
 
 /* MARK: Sockets */
 
-enum { TYPE_MASK = 0xF, TCP = 6, UDP = 17, NAME_PORT = 53, FAST_OPEN = 0x20000000 };
+enum { TYPE_MASK = 0xF, TCP = 6, UDP = 17, NAME_PORT = 53, FAST_OPEN = 0x20000000, UPPER_PROTOCOL = 31 };
+/* The kernel ignores the upper half of an argument that is an int. */
+#define NUMBER_MASK 0xFFFFFFFFull
 
 /* Refuses every value of an argument from `first` to `last`. */
 static bool refuse_values(struct filter filter, int call, unsigned argument, unsigned first, unsigned last) {
@@ -195,8 +197,8 @@ static bool refuse_families(struct filter filter) {
            refuse_other_pairs(filter);
 }
 
-/* What Landlock can't limit to ports: MPTCP and other protocols, servers, and connections that the first
- * data opens. */
+/* What Landlock can't limit to ports: MPTCP and other protocols, servers, connections that the first data
+ * opens, and sockets of TCP that an upper protocol (TCP_ULP) turns into others, such as SMC. */
 static bool refuse_around_ports(struct filter filter, const struct sandbox *sandbox) {
     bool asks_names = false;
     for (size_t i = 0; i < sandbox->port_count; i++)
@@ -208,6 +210,8 @@ static bool refuse_around_ports(struct filter filter, const struct sandbox *sand
            refuse_types(filter, call, asks_names) &&
            REFUSE_ALL(filter, EACCES, SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
                       SCMP_SYS(accept4)) &&
+           REFUSE_IF(filter, EACCES, SCMP_SYS(setsockopt), when(1, SCMP_CMP_MASKED_EQ, NUMBER_MASK, TCP),
+                     when(2, SCMP_CMP_MASKED_EQ, NUMBER_MASK, UPPER_PROTOCOL)) &&
            REFUSE_IF(filter, EACCES, SCMP_SYS(sendto), when(3, SCMP_CMP_MASKED_EQ, FAST_OPEN, FAST_OPEN)) &&
            REFUSE_IF(filter, EACCES, SCMP_SYS(sendmsg), when(2, SCMP_CMP_MASKED_EQ, FAST_OPEN, FAST_OPEN)) &&
            REFUSE_IF(filter, EACCES, SCMP_SYS(sendmmsg), when(3, SCMP_CMP_MASKED_EQ, FAST_OPEN, FAST_OPEN));
@@ -289,9 +293,10 @@ static bool report_signals(struct filter filter, const struct sandbox *sandbox) 
 
 /* MARK: Reports to the launcher */
 
-static const int network_calls[] = {
-    SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind),    SCMP_SYS(listen),
-    SCMP_SYS(accept), SCMP_SYS(accept4),    SCMP_SYS(sendto),  SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg)};
+static const int network_calls[] = {SCMP_SYS(socket),   SCMP_SYS(socketpair), SCMP_SYS(connect),
+                                    SCMP_SYS(bind),     SCMP_SYS(listen),     SCMP_SYS(accept),
+                                    SCMP_SYS(accept4),  SCMP_SYS(sendto),     SCMP_SYS(sendmsg),
+                                    SCMP_SYS(sendmmsg), SCMP_SYS(setsockopt)};
 static const int file_calls[] = {
     SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(creat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir),
     SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),

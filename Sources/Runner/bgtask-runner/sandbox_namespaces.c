@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,31 +25,70 @@
 #define RECURSIVELY 0x8000 // AT_RECURSIVE, which old headers lack
 
 /* Sets and clears the read-only flag of a mount, and of all mounts below it if `flags` says so. */
-static bool set_read_only(const char *path, bool read_only, unsigned flags) {
+static bool set_read_only(int place, const char *path, bool read_only, unsigned flags) {
     struct mount_attr attributes = {0};
     if (read_only)
         attributes.attr_set = MOUNT_ATTR_RDONLY;
     else
         attributes.attr_clr = MOUNT_ATTR_RDONLY;
-    return syscall(SYS_mount_setattr, AT_FDCWD, path, flags, &attributes, sizeof(attributes)) == 0;
+    return syscall(SYS_mount_setattr, place, path, flags, &attributes, sizeof(attributes)) == 0;
 }
 
-/* Makes one path writable again: a mount of its own on the same place. */
+/* Mounts what is at an open place on itself, and writable. */
+static bool mount_writable(int place) {
+    int tree = (int)syscall(SYS_open_tree, place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+    if (tree < 0)
+        return false;
+    bool done =
+        set_read_only(tree, "", false, AT_EMPTY_PATH) &&
+        syscall(SYS_move_mount, tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+    int code = errno;
+    close(tree);
+    errno = code;
+    return done;
+}
+
+/* Makes one granted path writable again. The host has followed all links in it; a link that is there now was
+ * made to lead the grant to another place. */
 static bool open_for_writing(const char *path, char *finding, size_t size) {
-    if (mount(path, path, NULL, MS_BIND, NULL) == 0 && set_read_only(path, false, 0))
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+    int place = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+    if (place < 0 && errno == ENOENT)
         return true;
-    if (errno == ENOENT)
+    bool done = place >= 0 && mount_writable(place);
+    int code = errno;
+    if (place >= 0)
+        close(place);
+    if (done)
         return true;
     char step[512];
     snprintf(step, sizeof(step), "a writable mount of %.400s", path);
+    errno = code;
     return sandbox_refused(step, finding, size);
+}
+
+/* Files of /proc that name keys, addresses of the kernel, or what it does for others. The rule for /proc
+ * permits to read them. */
+static const char *const masked[] = {
+    "/proc/keys", "/proc/key-users", "/proc/kallsyms", "/proc/modules", "/proc/timer_list", "/proc/kcore",
+    NULL};
+
+/* Puts an empty file in the place of each. Where the kernel does not permit it, or has no such file, the
+ * permissions of the file have to do. */
+static void mask_kernel(void) {
+    for (size_t i = 0; masked[i] != NULL; i++) {
+        int ignored = mount("/dev/null", masked[i], NULL, MS_BIND, NULL);
+        (void)ignored;
+    }
 }
 
 /* Makes all file systems read-only, except for the granted paths. Landlock leaves the attributes of files to
  * this. */
 static bool make_read_only(const struct sandbox *sandbox, char *finding, size_t size) {
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || !set_read_only("/", true, RECURSIVELY))
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        !set_read_only(AT_FDCWD, "/", true, RECURSIVELY))
         return sandbox_refused("read-only mounts in a mount namespace", finding, size);
+    mask_kernel();
     for (size_t i = 0; i < sandbox->write.count; i++)
         if (!open_for_writing(sandbox->write.items[i], finding, size))
             return false;

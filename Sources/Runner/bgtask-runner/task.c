@@ -266,9 +266,11 @@ void task_run(void *library, int64_t since) {
     // This must be done before the plugin's code for the launch runs.
     if (!sandbox_prepare_launch(task->launch.temporary_directory, &task->ruleset, finding, sizeof(finding)))
         refuse(finding);
+    control_enter(task); // at the same time as this thread
     if (!sandbox_enter_launch(task->ruleset))
         refuse("the sandbox can't be applied: landlock_restrict_self");
     crash_prepare();
+    control_await_entry(task);
     const bgtask_plugin *plugin = NULL;
     const char *why = NULL;
     if (task->command.bytes != NULL)

@@ -30,6 +30,8 @@ struct bgtask_task {
     void *library;       /**< The plugin's handle from dlopen; NULL for a call program or a command. */
     struct frame_reader reader; /**< Of the control pipe; the main thread uses it until the control thread
                                  *   starts. */
+    sem_t may_enter;            /**< Posted once, when `ruleset` is set. */
+    sem_t has_entered;          /**< Posted once, when `ruleset` holds for the control thread. */
     sem_t may_hear;             /**< Posted once, when the control thread may read the control pipe. */
     int wake;                   /**< An eventfd that wakes the control thread. */
     int ruleset;                /**< For sandbox_enter_launch. */
@@ -68,6 +70,11 @@ extern const bgtask_host host_table;
 
 /** Creates the control thread, which waits for control_start. On failure, returns false and sets errno. */
 bool control_prepare(bgtask_task *task);
+/** Lets the control thread restrict itself to `ruleset`. */
+void control_enter(bgtask_task *task);
+/** Waits until it has, and closes the ruleset. Must come before the plugin's code, which could close the
+ *  descriptor, or put weaker rules in its place. */
+void control_await_entry(bgtask_task *task);
 /** Lets the control thread read messages from the host: expire, replies, and the end of the host. */
 void control_start(bgtask_task *task);
 /** Wakes the control thread, so that it calls a late expiration handler and sends progress that is due. */

@@ -1,6 +1,7 @@
 /* Asks for memory that the pages of its process would not show, and reports what it got. With the label
  * "shares", it fills shared memory until it is ended; with "hides", memory that it then has not mapped; with
- * "crowds", it does the same behind 17,000 mappings of one file without a name. */
+ * "crowds", it does the same behind 17,000 mappings of one file without a name; with "spreads", it fills page
+ * tables. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -89,10 +90,28 @@ static void crowd(void) {
     close(file);
 }
 
+/* Reads one page in each 2 MiB of 96 GiB: the page is that of zeros, and each needs a page table of 4 KiB. */
+static void spread(bgtask_task *task, const bgtask_host *host) {
+    const size_t distance = 2 * MEBIBYTE, size = 49152 * distance;
+    volatile char *range = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED || madvise((void *)range, size, MADV_NOHUGEPAGE) != 0) {
+        host->complete(task, 0, "refused");
+        return;
+    }
+    for (size_t i = 0; i < size; i += distance)
+        (void)range[i];
+    for (;;)
+        pause();
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
     if (strcmp(label, "shares") == 0) {
         share(task, host);
+        return;
+    }
+    if (strcmp(label, "spreads") == 0) {
+        spread(task, host);
         return;
     }
     if (strcmp(label, "crowds") == 0)

@@ -145,7 +145,6 @@ static void devices(void) {
     note(opens("/proc/sys/kernel/hostname", O_WRONLY), "write-proc-sys");
     note(opens("/proc/sysrq-trigger", O_WRONLY), "sysrq");
     note(opens("/proc/kcore", O_RDONLY), "kcore");
-    note(opens("/proc/kallsyms", O_WRONLY), "kallsyms");
     note(opens("/proc/self/oom_score_adj", O_WRONLY), "oom-score");
     note(opens("/sys/fs/cgroup/cgroup.procs", O_WRONLY), "cgroup");
     note(opens("/sys/fs/cgroup/unified/cgroup.procs", O_WRONLY), "cgroup-unified");
@@ -200,6 +199,10 @@ static void ports(void) {
     note(socket(AF_INET, SOCK_DGRAM, 0) >= 0, "udp");
     note(socket(AF_UNIX, SOCK_STREAM, 0) >= 0, "unix");
     note(socket(AF_VSOCK, SOCK_STREAM, 0) >= 0, "vsock");
+    // An upper protocol that the kernel has not loaded fails, too, but with another number.
+    note(setsockopt(file, 6, 31, "smc", 4) == 0 || errno != EACCES, "upper-protocol");
+    note(syscall(SYS_setsockopt, file, 6 | 1L << 32, 31 | 1L << 32, "smc", 4) == 0 || errno != EACCES,
+         "upper-protocol-upper-half");
     address.sin_port = 0;
     note(bind(file, (struct sockaddr *)&address, sizeof address) == 0, "bind");
     note(listen(file, 1) == 0, "listen");
@@ -387,6 +390,41 @@ static void siblings(void) {
     waitpid(child, NULL, 0);
 }
 
+/* What only mounts refuse: files of /proc that everybody may read. */
+static void kernel_files(void) {
+    static const char *const paths[] = {"keys", "key-users", "kallsyms", "modules", "timer_list"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char path[64], byte;
+        snprintf(path, sizeof path, "/proc/%s", paths[i]);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        note(file >= 0 && read(file, &byte, 1) == 1, "%s", paths[i]);
+        if (file >= 0)
+            close(file);
+    }
+}
+
+/* Rules of the sandbox that a task could use for a thread of its own, and signals that are never handled. */
+static void leftovers(void) {
+    for (int file = 0; file < 64; file++) {
+        char path[64], name[256] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        ssize_t length = readlink(path, name, sizeof name - 1);
+        note(length > 0 && strstr(name, "landlock") != NULL, "ruleset-%d", file);
+    }
+    enum { MANY = 8192 };
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGRTMIN + 1);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    int count = 0;
+    while (count < MANY && sigqueue(getpid(), SIGRTMIN + 1, (union sigval){0}) == 0)
+        count++;
+    note(count == MANY, "signals-without-end");
+    while (sigtimedwait(&blocked, NULL, &(struct timespec){0}) > 0)
+        continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     static const struct {
         const char *name;
@@ -408,7 +446,9 @@ static void run(bgtask_task *task, const bgtask_host *host) {
                     {"capabilities", capabilities, 1},
                     {"processes", processes, 1},
                     {"namespaces", namespaces, 1},
-                    {"siblings", siblings, 0}};
+                    {"siblings", siblings, 0},
+                    {"kernel-files", kernel_files, 0},
+                    {"leftovers", leftovers, 1}};
     const char *label = strrchr(host->launch(task)->identifier, '.') + 1;
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
         if (strcmp(label, attempts[i].name) == 0 || (strcmp(label, "all") == 0 && attempts[i].is_always))

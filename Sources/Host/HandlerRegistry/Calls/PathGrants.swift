@@ -136,7 +136,13 @@ struct PathGrants {
         do {
             return try PathWalk(path).realPath
         } catch {
-            throw refusal("'\(path.shortened(to: 300))' can't be followed: \(error)", "Submit another path")
+            // The path may be one of the manifest, and not of the request.
+            throw SubmissionError(
+                code: error.isShortage ? .unavailable : .invalidRequest, subject: subject,
+                finding: "'\(path.shortened(to: 300))' can't be followed: \(error)",
+                remedy: error.isShortage
+                    ? "Nothing is wrong with the path; the host needs more of what is short"
+                    : "Correct the path, or let the host's user search its directories")
         }
     }
 
