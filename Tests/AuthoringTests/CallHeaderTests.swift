@@ -175,6 +175,16 @@ import Testing
         #expect(answer.output.contains("the header evil.h is not installed"), "\(answer)")
     }
 
+    @Test func `differences from a header are among the other problems of a file`() throws {
+        let folder = try Folder()
+        let first = try folder.write(
+            "a.yaml", manifest("zlib.h", "libz.so.1", "steps:\n  - {function: zlibVersion, returns: int}"))
+        let second = try folder.write("b.yaml", "apiVersion: bgtask/v1\n")
+        let answer = bgtask("lint", first, second)
+        #expect(answer.output.hasPrefix("\(first):11:22: error: zlibVersion returns string"), "\(answer)")
+        #expect(answer.output.contains(second), "\(answer)")
+    }
+
     @Test func `the shipped calls fit the headers that are installed`() throws {
         let answer = bgtask("lint", Self.manifests, Self.manifests + "/gallery", "--json")
         #expect(answer.status == 0, "\(answer)")

@@ -76,15 +76,19 @@ struct LintCommand: ParsableCommand {
     private func lint(_ console: Console) throws {
         let (files, unread) = ManifestLinter.files(at: paths)
         let sources = try sources.map { try SourceLinter.lint(sources: $0, manifests: files) }
-        let problems =
-            unread
-            + ManifestLinter.lint(
+        let found =
+            ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
                 signatures: CallDefaults.signatures, calls: CallDefaults.search(plugins),
                 machine: plugins == nil ? nil : KernelSandbox.layers,
                 now: Surroundings.current.now(), hostFiles: CallDefaults.hostFiles, looksUpGrants: true,
                 users: CallDefaults.bundleUsers)
             + comparisons(files)
+        let problems =
+            unread
+            + found.sorted {
+                ($0.file, $0.line ?? 0, $0.column ?? 0) < ($1.file, $1.line ?? 0, $1.column ?? 0)
+            }
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {
