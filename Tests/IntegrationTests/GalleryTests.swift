@@ -235,4 +235,32 @@ import Testing
         #expect(words == ["First", "Second", "Third"])
         #expect(rig.host.stop() == 0)
     }
+
+    @Test(.enabled(if: has("libvips.so.42"), "libvips42 is missing: .ci/packages gallery"))
+    func `libvips writes a thumbnail in the format of its name, and says what is no image`() throws {
+        let rig = try Rig("vips-thumbnail")
+        try rig.python(
+            """
+            with open('in.ppm', 'wb') as file:
+                file.write(b'P6 1600 800 255\\n' + bytes(n * 7 % 256 for n in range(1600 * 800 * 3)))
+            open('no.jpg', 'w').write('no image')
+            """)
+        let answer = rig.submit(
+            "org.libvips.thumbnail.image", #"{"file": "$/in.ppm", "directory": "$", "name": "small.png"}"#)
+        #expect(answer.status == 0, "\(answer)")
+        let small = try rig.python(
+            "import struct; head = open('small.png', 'rb').read(24); print(head[1:4], *struct.unpack('>II', head[16:]), end='')"
+        )
+        #expect(small == "b'PNG' 320 160")
+        let narrow = rig.submit(
+            "org.libvips.thumbnail.image",
+            #"{"file": "$/in.ppm", "directory": "$", "name": "small.jpg", "width": 100}"#)
+        #expect(narrow.status == 0, "\(narrow)")
+        #expect(try rig.python("print(open('small.jpg', 'rb').read(2).hex(), end='')") == "ffd8")
+        let none = rig.submit(
+            "org.libvips.thumbnail.image", #"{"file": "$/no.jpg", "directory": "$", "name": "none.png"}"#)
+        #expect("\(none)".contains("vips_thumbnail returned -1, expected 0"), "\(none)")
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: rig.files.path).contains("none.png"))
+        #expect(rig.host.stop() == 0)
+    }
 }

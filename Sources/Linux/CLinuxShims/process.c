@@ -64,7 +64,8 @@ int lx_pipe(int pair[2]) {
     return fcntl(pair[0], F_SETFL, O_NONBLOCK);
 }
 
-pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output) {
+pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output,
+                        int errors) {
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code != 0) {
@@ -73,7 +74,8 @@ pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const e
     }
     if ((code = posix_spawn_file_actions_adddup2(&actions, output, 1)) == 0 &&
         (code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
-        (code = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)) == 0 &&
+        (code = errors >= 0 ? posix_spawn_file_actions_adddup2(&actions, errors, 2)
+                            : posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)) == 0 &&
         (code = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
         code = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     return spawn_in_session(path, arguments, environment, &actions, code);

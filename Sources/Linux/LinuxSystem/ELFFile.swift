@@ -13,6 +13,8 @@ public struct ELFFile: Equatable, Sendable {
         }
     }
 
+    /// The name by which programs ask the loader for the library (`DT_SONAME`); `nil` if it has none.
+    public let soname: String?
     /// The file names in the `DT_NEEDED` entries, in order.
     public let needed: [String]
     /// The directories of the `DT_RUNPATH` and `DT_RPATH` entries, in order; they may contain `$ORIGIN`.
@@ -51,6 +53,7 @@ public struct ELFFile: Equatable, Sendable {
         }
         try view.checkSegments()
         let sections = try view.sections()
+        var soname: String?
         var needed: [String] = []
         var runPaths: [String] = []
         var functions: Set<String> = []
@@ -64,11 +67,13 @@ public struct ELFFile: Equatable, Sendable {
                 if section.type == 6 {
                     let tag = try view.number(entry, 8)
                     if tag == 0 { break }
-                    // DT_NEEDED, DT_RPATH and DT_RUNPATH
-                    guard tag == 1 || tag == 15 || tag == 29 else { continue }
+                    // DT_NEEDED, DT_SONAME, DT_RPATH and DT_RUNPATH
+                    guard tag == 1 || tag == 14 || tag == 15 || tag == 29 else { continue }
                     let text = try view.text(try view.number(entry + 8, 8), in: strings)
                     if tag == 1 {
                         needed.append(text)
+                    } else if tag == 14 {
+                        soname = text
                     } else {
                         runPaths += text.split(separator: ":").map(String.init)
                     }
@@ -88,6 +93,7 @@ public struct ELFFile: Equatable, Sendable {
                 }
             }
         }
+        self.soname = soname
         self.needed = needed
         self.runPaths = runPaths
         self.functions = functions

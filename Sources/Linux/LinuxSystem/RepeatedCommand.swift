@@ -111,7 +111,7 @@ public final class RepeatedCommand: Sendable {
         }
         let number = input.rawValue
         return try retryingOnInterrupt("posix_spawn", path) {
-            lx_spawn_printing(path, &argumentPointers, &environmentPointers, number)
+            lx_spawn_printing(path, &argumentPointers, &environmentPointers, number, -1)
         }
     }
 

@@ -57,6 +57,8 @@ public struct ManifestProblem: Error, Equatable, Hashable, Sendable, CustomStrin
         case error
         /// The host uses the manifest, but its author should check it.
         case warning
+        /// The host uses the manifest, and something about it could not be checked.
+        case note
     }
 
     /// How serious the problem is.

@@ -17,6 +17,10 @@ struct LintCommand: ParsableCommand {
             where 'ldconfig -p' finds libraries. Conditions that a manifest requires must be defined in one of the \
             files, or in conditions.d beside the directory of manifests.
 
+            If a 'call' names a C header ('header'), the command compares the number and the types of the arguments \
+            with the header's declarations. It needs the header and a C compiler for this, and says so if one of \
+            them is missing. 'bgtask new call --header' writes such calls.
+
             As root, the command also warns of write grants of directories that belong to others: each bundle \
             then has a user of its own ('bgtask config isolation.users').
 
@@ -72,14 +76,19 @@ struct LintCommand: ParsableCommand {
     private func lint(_ console: Console) throws {
         let (files, unread) = ManifestLinter.files(at: paths)
         let sources = try sources.map { try SourceLinter.lint(sources: $0, manifests: files) }
-        let problems =
-            unread
-            + ManifestLinter.lint(
+        let found =
+            ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
                 signatures: CallDefaults.signatures, calls: CallDefaults.search(plugins),
                 machine: plugins == nil ? nil : KernelSandbox.layers,
                 now: Surroundings.current.now(), hostFiles: CallDefaults.hostFiles, looksUpGrants: true,
                 users: CallDefaults.bundleUsers)
+            + comparisons(files)
+        let problems =
+            unread
+            + found.sorted {
+                ($0.file, $0.line ?? 0, $0.column ?? 0) < ($1.file, $1.line ?? 0, $1.column ?? 0)
+            }
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {
@@ -87,15 +96,22 @@ struct LintCommand: ParsableCommand {
                 try show(problems, scheduled(files), console)
             } else if json {
                 try console.print(json: problems.map(ProblemMessage.init))
-            } else if problems.isEmpty {
-                try console.line(praise(files, sources))
             } else {
                 try console.print(problems: problems.map(ProblemMessage.init))
+                if !problems.contains(where: { $0.severity != .note }) {
+                    try console.line(praise(files, sources))
+                }
             }
         } catch is Console.Closed {
             // The reader of the output has closed the pipe; the exit status still reports the errors.
         }
         if errors > 0 { throw ExitCode(1) }
+    }
+
+    /// The differences between calls and the headers that they name.
+    private func comparisons(_ files: [String]) -> [ManifestProblem] {
+        var linter = CallLinter(path: Surroundings.current.environment["PATH"] ?? "")
+        return files.flatMap { linter.problems(in: $0) }
     }
 
     private func praise(_ files: [String], _ sources: SourceLinter.Report?) -> String {

@@ -20,10 +20,16 @@ struct NewCommand: ParsableCommand {
             The command never overwrites a file. A Swift plugin depends on the SDK package: the one of --sdk, else of \
             $BGTASK_SDK, else the one that is installed beside this program.
 
+            With --header, 'bgtask new call' writes a call of the functions that you name, with the types \
+            that the C header declares. It needs the header and a C compiler, and finds the library by itself if \
+            it can. The plugin is named after the first function.
+
             Examples:
               bgtask new c hello
               bgtask new swift Feed --bundle com.example.feed
               bgtask new call greeter --directory ~/jobs/greeter
+              bgtask new call --header zlib.h compressBound compress2
+              bgtask new call --header curl/curl.h --library libcurl.so.4 curl_easy_init curl_easy_perform
               bgtask new command backup --bundle com.example.backup
               bgtask new python photo-index
             """)
@@ -31,8 +37,23 @@ struct NewCommand: ParsableCommand {
     @Argument(help: "The template: swift, c, cpp, rust, python, call or command.")
     var template: PluginTemplate
 
-    @Argument(help: "The name of the plugin: a letter, then letters, digits, _ and, except in Swift, -.")
-    var name: String
+    @Argument(
+        help: ArgumentHelp(
+            "The name of the plugin: a letter, then letters, digits, _ and, except in Swift, -. With --header, the functions to call.",
+            valueName: "name"))
+    var names: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "A C header that declares the functions, as in an #include: zlib.h. Can be given more than once.",
+            valueName: "header"))
+    var header: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The library with the functions, as 'ldconfig -p' lists it. The default is searched for.",
+            valueName: "library"))
+    var library: String?
 
     @Option(
         help: ArgumentHelp(
@@ -50,11 +71,29 @@ struct NewCommand: ParsableCommand {
     @Flag(help: .json)
     var json = false
 
+    func validate() throws {
+        if !header.isEmpty, template != .call {
+            throw ValidationError("Only the template 'call' can have --header.")
+        }
+        if header.isEmpty, library != nil { throw ValidationError("--library needs --header.") }
+        if header.isEmpty, names.count > 1 {
+            throw ValidationError("A plugin has one name. To call several functions, add --header HEADER.")
+        }
+    }
+
     func run() throws {
         let console = Console(json: json)
         try console.authoring {
+            let draft =
+                header.isEmpty
+                ? nil
+                : try CallDraft(
+                    names, headers: header, library: library,
+                    path: Surroundings.current.environment["PATH"] ?? "")
+            // Names of functions can begin with an underscore, and names of plugins can't.
+            let name = String(header.isEmpty ? names[0][...] : names[0].drop { $0 == "_" })
             let plugin = try NewPlugin(
-                template, name: name, directory: directory, bundle: bundle, sdk: sdk)
+                template, name: name, directory: directory, bundle: bundle, sdk: sdk, draft: draft)
             let paths = try plugin.write()
             if json {
                 return try console.print(json: WrittenMessage(files: paths, next: plugin.nextSteps))

@@ -27,9 +27,11 @@ public struct NewPlugin: Sendable {
     ///   - directory: Where to write the files; `nil` means a directory with the plugin's name.
     ///   - bundle: The identifier of the bundle; `nil` means `org.example.NAME`.
     ///   - sdk: The directory of the Swift package that the plugin depends on; `nil` searches for it.
+    ///   - draft: The call of the template `call`; `nil` means one of libc.
     /// - Throws: ``AuthoringError`` if the name is not valid, or if the SDK or header is not found.
     public init(
-        _ template: PluginTemplate, name: String, directory: String?, bundle: BundleIdentifier?, sdk: String?
+        _ template: PluginTemplate, name: String, directory: String?, bundle: BundleIdentifier?, sdk: String?,
+        draft: CallDraft? = nil
     ) throws(AuthoringError) {
         try Self.check(name, template)
         let installation = try Installation()
@@ -49,7 +51,7 @@ public struct NewPlugin: Sendable {
         case .python:
             files = names.pythonFiles(in: try Self.absolute(path))
         case .call:
-            files = names.callFiles
+            files = names.callFiles(draft)
         case .command:
             files = names.commandFiles
         case .swift:

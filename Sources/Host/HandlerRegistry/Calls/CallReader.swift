@@ -1,4 +1,4 @@
-import StrictFiles
+public import StrictFiles
 import TaskModel
 
 /// The positions of a call's parts in the manifest, for messages.
@@ -7,6 +7,31 @@ struct CallPlaces {
     var library: Place
     /// The position of each function name, in the order of `CallProgram.invocations`.
     var functions: [Place]
+    /// The headers that declare the functions, with their positions.
+    var headers: [CallHeader] = []
+}
+
+/// A C header that a call names, for `bgtask lint`; the host does not read it.
+public struct CallHeader: Equatable, Sendable {
+    /// The name as in an `#include`: `zlib.h`, or `curl/curl.h`.
+    public let name: String
+    /// The position in the manifest.
+    public let place: Place
+
+    /// Whether a name is a relative path of ordinary characters that ends in `.h`.
+    ///
+    /// Lint gives the header to a preprocessor, so a manifest of a stranger can name only a file below the
+    /// system's directories for headers.
+    public static func isValid(_ name: String) -> Bool {
+        guard name.utf8.count <= 200, name.hasSuffix(".h") else { return false }
+        return name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
+            part.first.map { $0 != "." && $0 != "-" } ?? false
+                && part.utf8.allSatisfy { byte in
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                        || (0x61...0x7A).contains(byte) || "._+-".utf8.contains(byte)
+                }
+        }
+    }
 }
 
 /// Reads a `call:`: the grammar of Documentation/Call.md.
@@ -20,10 +45,12 @@ struct CallReader {
     /// Calls are for jobs of two to ten steps, and an encoded program must fit in one frame of the runner
     /// protocol.
     static let maximumSteps = 64
+    /// The greatest number of headers: more than the libraries of one call have.
+    private static let maximumHeaders = 16
 
     /// Reads a `call:`; returns `nil` if it can't be used, after a problem has been reported.
     func program(_ node: YAMLNode) -> (program: CallProgram, places: CallPlaces)? {
-        let keys = ["library", "structs", "callbacks", "steps", "message", "onExpiration"]
+        let keys = ["library", "header", "structs", "callbacks", "steps", "message", "onExpiration"]
         guard let fields = Fields(node, "call", keys: keys, problems) else { return nil }
         let libraryNode = fields.required("library", "call", problems)
         let library = libraryNode.flatMap { self.library($0) }
@@ -75,8 +102,27 @@ struct CallReader {
         }
         return (
             program,
-            CallPlaces(library: libraryNode.place, functions: functions)
+            CallPlaces(
+                library: libraryNode.place, functions: functions,
+                headers: fields["header"].map(headers) ?? [])
         )
+    }
+
+    /// Reads `header:`, one name or a list.
+    private func headers(_ node: YAMLNode) -> [CallHeader] {
+        var nodes = [node]
+        if case .sequence = node.value { nodes = node.items("header", problems) ?? [] }
+        problems.checkCount(nodes.count, of: "headers", atMost: Self.maximumHeaders, node.place)
+        return nodes.compactMap { node in
+            guard let name = node.text("header", problems) else { return nil }
+            guard CallHeader.isValid(name) else {
+                problems.error(
+                    node.place, "not a valid header: '\(name.shortened)'",
+                    "Write it as an #include does, without < and >: zlib.h, or curl/curl.h")
+                return nil
+            }
+            return CallHeader(name: name, place: node.place)
+        }
     }
 
     private func library(_ node: YAMLNode) -> String? {

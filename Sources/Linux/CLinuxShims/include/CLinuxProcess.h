@@ -12,10 +12,11 @@
  *  Returns the pid. */
 pid_t lx_spawn(const char *path, char *const arguments[], char *const environment[], int descriptor);
 
-/** Starts a program in a new session, with `output` as its standard output and `/` as its working
- *  directory. Its standard input and standard error are /dev/null; it has no other descriptors. Signals
- *  have their default actions and are not blocked. Returns the pid. */
-pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output);
+/** Starts a program in a new session, with `output` as its standard output, `errors` (/dev/null if it is
+ *  negative) as its standard error and `/` as its working directory. Its standard input is /dev/null; it
+ *  has no other descriptors. Signals have their default actions and are not blocked. Returns the pid. */
+pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output,
+                        int errors);
 
 /** Calls pipe2(2): close-on-exec, with a non-blocking reading end. */
 int lx_pipe(int pair[2]);
