@@ -13,13 +13,8 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer);
 void fetch_measure(struct transfer *transfer);
 /** Takes the transfer from the multi handle, if it belongs to it. */
 void fetch_stop(CURLM *multi, struct transfer *transfer);
-/** Whether the transfer waits in libcurl's queue for a connection. */
-bool fetch_is_queued(const struct transfer *transfer);
 /** Interprets the end of the attempt: sets the kind of the end and the message. Returns true if the file must
  * now be made durable, or false if the attempt has ended or must be made again (`must_restart`). */
 bool fetch_ended(struct transfer *transfer, CURLcode code);
-
-/** Lets a transfer go on that waits for bytes of its bundle. */
-void fetch_go_on(struct transfer *transfer);
 
 #endif

@@ -8,8 +8,9 @@
  * Exit statuses: 0 if the host has gone, or if there was no transfer for 30 s; 64 for wrong arguments; 70 for
  * a violation of the protocol; 71 if a system call or the sandbox failed. */
 #include "../bgtask-runner/sandbox.h"
+#include "attempts.h"
 #include "confine.h"
-#include "fetch.h"
+#include "flow.h"
 #include "orders.h"
 #include "partial.h"
 #include "places.h"
@@ -42,120 +43,9 @@
 #define WAITING_FILES_MAX 64
 
 static CURLM *multi;
-static struct transfer *transfers;
 static struct outbox outbox;
-static int root;
 static int64_t alive_interval;
 static int waiting_files[WAITING_FILES_MAX], waiting_count;
-
-/* MARK: Transfers */
-
-static struct transfer **find(uint64_t id) {
-    struct transfer **at = &transfers;
-    while (*at != NULL && (*at)->id != id)
-        at = &(*at)->next;
-    return at;
-}
-
-/* Stops a transfer; when no thread works on its file, reports its end and forgets it. */
-static void end(struct transfer *transfer) {
-    fetch_stop(multi, transfer);
-    transfer->is_ending = true;
-    if (transfer->is_syncing)
-        return;
-    report_ended(&outbox, transfer);
-    struct transfer **at = find(transfer->id);
-    if (*at == transfer)
-        *at = transfer->next;
-    transfer_free(transfer);
-}
-
-/* Makes the complete file durable; if a record is being written, this happens after it. */
-static void finish(struct transfer *transfer) {
-    transfer->is_complete = true;
-    if (!transfer->is_syncing && !sync_add(transfer, SYNC_FINISH)) {
-        transfer_fail(transfer, END_FAULTY, "there is no memory to finish the file");
-        end(transfer);
-    }
-}
-
-static void begin(struct transfer *transfer) {
-    transfer->is_reserved = false;
-    places_take(transfer);
-    if (!transfer->is_upload) {
-        int64_t finished = -1;
-        if (!partial_open(&transfer->partial, root, transfer->id, &finished)) {
-            transfer_fail(transfer, END_FAULTY, "the transfer's files can't be used: %s", strerror(errno));
-            end(transfer);
-            return;
-        }
-        if (finished >= 0) {
-            // An earlier attempt finished the file, but was killed before its report.
-            transfer->partial.size = transfer->partial.total = finished;
-            transfer->end_kind = END_FINISHED;
-            finish(transfer);
-            return;
-        }
-        if (partial_is_complete(&transfer->partial)) {
-            transfer->end_kind = END_FINISHED;
-            finish(transfer);
-            return;
-        }
-    }
-    if (!fetch_begin(multi, transfer))
-        end(transfer);
-}
-
-/* Begins the reserved transfers for which places are free. */
-static void begin_reserved(void) {
-    for (struct transfer *next; (next = places_next(transfers)) != NULL;) {
-        report_began(&outbox, next);
-        begin(next);
-    }
-}
-
-static void take_results(void) {
-    struct sync_result result;
-    while (sync_take(&result)) {
-        struct transfer *transfer = result.transfer;
-        if (result.kind == SYNC_FINISH || transfer->is_ending) {
-            if (result.kind == SYNC_FINISH && result.code != 0)
-                transfer_fail(transfer, END_FAULTY, "the file can't be made durable: %s",
-                              strerror(result.code));
-            end(transfer);
-        } else if (transfer->is_complete) {
-            finish(transfer);
-        }
-        // A record that could not be written costs only bytes: they are requested again after a crash.
-    }
-}
-
-static void take_ends(void) {
-    int left;
-    for (CURLMsg *message; (message = curl_multi_info_read(multi, &left)) != NULL;) {
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        CURLcode code = message->data.result;
-        struct transfer *transfer;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-        // A response that only leads to another request is not the transfer's.
-        bool must_report =
-            !transfer->has_reported_response && transfer->response.is_complete && !transfer->must_restart;
-        fetch_measure(transfer);
-        fetch_stop(multi, transfer);
-        bool is_whole = fetch_ended(transfer, code);
-        if (must_report) {
-            report_response(&outbox, transfer, is_whole);
-            transfer->has_reported_response = true;
-            if (is_whole)
-                places_leave(transfer);
-        }
-        if (is_whole)
-            finish(transfer);
-        else if (!transfer->must_restart || !fetch_begin(multi, transfer))
-            end(transfer);
-    }
-}
 
 /* Says that the program is alive, ends transfers without a byte for too long, and reports how far the others
  * are. Returns the time until this must happen again, in ms. */
@@ -168,7 +58,7 @@ static int check_times(void) {
     }
     if (next_alive < next)
         next = next_alive;
-    for (struct transfer *transfer = transfers, *following; transfer != NULL; transfer = following) {
+    for (struct transfer *transfer = attempts(), *following; transfer != NULL; transfer = following) {
         following = transfer->next;
         if (!transfer->is_added)
             continue;
@@ -187,13 +77,13 @@ static int check_times(void) {
             }
         }
         // The time in libcurl's queue for a connection is not the server's, nor is the host's.
-        if (fetch_is_queued(transfer) || transfer->is_paused)
+        if (flow_is_queued(transfer) || transfer->is_paused)
             transfer->last_byte = now;
         if (now - transfer->last_byte >= transfer->stall_limit) {
             transfer_fail(transfer, END_FAULTY, "no byte came or went for %lld ms",
                           (long long)transfer->stall_limit);
             transfer->code = CURLE_OPERATION_TIMEDOUT;
-            end(transfer);
+            attempt_end(transfer);
             continue;
         }
         if (transfer->last_byte + transfer->stall_limit < next)
@@ -235,9 +125,9 @@ static bool allow(struct body body) {
     free(name);
     if (bundle == NULL)
         return true;
-    for (struct transfer *one = transfers; one != NULL; one = one->next)
+    for (struct transfer *one = attempts(); one != NULL; one = one->next)
         if (one->bundle == bundle)
-            fetch_go_on(one);
+            flow_go_on(one);
     return true;
 }
 
@@ -245,19 +135,19 @@ static bool allow(struct body body) {
 static bool obey(const struct frame *frame) {
     uint64_t id = body_number(frame->body, 1, 0);
     if (frame->kind == TRANSFER_CANCEL) {
-        struct transfer *transfer = *find(id);
+        struct transfer *transfer = attempt_find(id);
         if (transfer == NULL) // it ended before the order arrived
             return true;
         transfer_fail(transfer, END_CANCELLED, "the host cancelled it");
         transfer->end_kind = END_CANCELLED;
         if (!transfer->is_ending)
-            end(transfer);
+            attempt_end(transfer);
         return true;
     }
     if (frame->kind == TRANSFER_PROMOTE) {
-        struct transfer *transfer = *find(id);
+        struct transfer *transfer = attempt_find(id);
         if (transfer != NULL && transfer->is_reserved)
-            begin(transfer);
+            attempt_begin(transfer);
         return true;
     }
     if (frame->kind == TRANSFER_ALLOW)
@@ -267,16 +157,13 @@ static bool obey(const struct frame *frame) {
     int upload = body_number(frame->body, 5, 0) != 0 ? take_file() : -1;
     if (body_number(frame->body, 5, 0) != 0 && upload < 0)
         return false;
-    struct transfer *transfer = *find(id) == NULL ? order_read(frame->body, upload) : NULL;
+    struct transfer *transfer = attempt_find(id) == NULL ? order_read(frame->body, upload) : NULL;
     if (transfer == NULL) {
         if (upload >= 0)
             close(upload);
         return false;
     }
-    transfer->next = transfers;
-    transfers = transfer;
-    if (!transfer->is_reserved)
-        begin(transfer);
+    attempt_add(transfer);
     return true;
 }
 
@@ -352,7 +239,7 @@ static void wake(void) {
 static int hold_reports(int timeout) {
     static int64_t since;
     bool has_reserve = false;
-    for (const struct transfer *one = transfers; one != NULL && !has_reserve; one = one->next)
+    for (const struct transfer *one = attempts(); one != NULL && !has_reserve; one = one->next)
         has_reserve = one->is_reserved;
     if (!has_reserve || !outbox_waits(&outbox)) {
         since = 0;
@@ -374,12 +261,11 @@ static int run(void) {
     for (;;) {
         int running, ready;
         curl_multi_perform(multi, &running);
-        take_ends();
-        take_results();
-        begin_reserved();
+        attempts_take();
+        attempts_begin_reserved();
         int timeout = check_times();
         sync_submit();
-        if (transfers != NULL || outbox_waits(&outbox))
+        if (attempts() != NULL || outbox_waits(&outbox))
             idle_since = now_milliseconds();
         else if (now_milliseconds() - idle_since >= IDLE_TIME)
             return 0; // an order that comes now is given again to the next program
@@ -431,7 +317,7 @@ int main(int count, char **arguments) {
     outbox.socket = HOST_SOCKET;
     if (fcntl(HOST_SOCKET, F_SETFD, FD_CLOEXEC) != 0)
         return fail("descriptor 3, the host's socket");
-    root = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int root = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return fail(arguments[1]);
     // The program of a host that was killed may not have noticed that yet.
@@ -451,6 +337,7 @@ int main(int count, char **arguments) {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (multi = curl_multi_init()) == NULL)
         return fail("libcurl");
     curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 6L);
+    attempts_start(multi, root, &outbox);
     if (!sync_start(wake))
         return fail("a thread");
     report_hello(&outbox);

@@ -40,7 +40,8 @@ static void drop(struct party **list, struct party *party) {
 static void quit(struct party **list, struct party *party) {
     if (party == NULL || --party->orders > 0)
         return;
-    // The next order may come before the host has read what the last one moved, so its number can be too large.
+    // The next order may come before the host has read what the last one moved, so its number can be too
+    // large.
     if (party->is_limited && party->left < party->granted)
         return;
     drop(list, party);

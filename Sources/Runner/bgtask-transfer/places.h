@@ -18,8 +18,8 @@ void places_leave(struct transfer *transfer);
  *  places come first, then the one with the oldest transfer; within a bundle, a higher rank, then age. */
 struct transfer *places_next(struct transfer *transfers);
 
-/** Changes how many bytes a bundle may move from now on; -1 for no limit. Returns the bundle; NULL if no order
- *  names it and none did since it had a limit. */
+/** Changes how many bytes a bundle may move from now on; -1 for no limit. Returns the bundle; NULL if no
+ * order names it and none did since it had a limit. */
 struct party *places_allow(const char *name, int64_t left);
 
 #endif
