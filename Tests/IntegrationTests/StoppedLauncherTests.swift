@@ -78,4 +78,49 @@ import Testing
         #expect(try host.launches().first?["outcome"] as? String == "lost")
         #expect(host.stop() == 0)
     }
+
+    /// Neither the host nor the launcher is there to kill its group.
+    @Test(arguments: ["wait", "exit 0"])
+    func `what a command has started ends with the host, though the launcher is stopped`(end: String) throws {
+        let host = try HostProcess()
+        let file = host.directory.appendingPathComponent("shared/pid")
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.leaver
+            modes: [processing]
+            sandbox: {write: [{path: "\(file.deletingLastPathComponent().path)", create: true}]}
+            tasks:
+              - identifier: com.example.leaver
+                kind: processing
+                deviceActivity: ignore
+                command:
+                  run:
+                    - /bin/sh
+                    - -c
+                    - |
+                      trap '\(end)' TERM
+                      setsid sh -c 'trap "" TERM; echo $$ > "\(file.path)"; sleep 1000; sleep 1000' &
+                      sleep 1000 & wait; wait
+
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("leaver.yaml"))
+        try host.start()
+        host.run("launch", "com.example.leaver")
+        var child: Int32 = 0
+        try host.wait("the program's child is there") {
+            child =
+                (try? String(contentsOf: file, encoding: .utf8))
+                .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? 0
+            return child > 0
+        }
+        let launcher = try #require(
+            Stopped.children(of: host.processIdentifier).first {
+                Stopped.words($0).dropFirst().first == "launcher"
+            })
+        kill(launcher, SIGSTOP)
+        defer { kill(launcher, SIGKILL) }
+        host.kill()
+        try host.wait("the child ends") { !Stopped.isAlive(child) }
+        #expect(Stopped.isAlive(launcher), "it was not the launcher that killed the child")
+    }
 }

@@ -82,4 +82,24 @@ import Testing
         #expect(memory.unmapped == (131_072 + 2048) << 10)
         #expect(ProcessUsage.FurtherMemory(status: "Name:\tzombie\n") == ProcessUsage.FurtherMemory())
     }
+
+    @Test func `a list of a group ends at its limit`() throws {
+        guard let group = TestGroup.make() else { return }
+        defer { try? group.remove() }
+        let processes = try (0..<5).map { _ in try TestGroup.sleeper() }
+        defer {
+            for process in processes {
+                _ = kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+        }
+        for process in processes {
+            try SmallFile.write("\(process.processIdentifier)", to: group.path + "/cgroup.procs")
+        }
+        let all = group.processes
+        #expect(Set(all) == Set(processes.map(\.processIdentifier)))
+        #expect(group.processes(most: 3) == Array(all.prefix(3)))
+        #expect(
+            group.threadCount() == 5 && group.threadCount(upTo: 5) == 5 && group.threadCount(upTo: 2) == 3)
+    }
 }

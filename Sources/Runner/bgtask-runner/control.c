@@ -77,6 +77,7 @@ static void *end_after_grace(void *context) {
     struct timespec grace = {HOST_GONE_GRACE_MILLISECONDS / 1000, 0};
     while (nanosleep(&grace, &grace) != 0 && errno == EINTR)
         continue;
+    sandbox_kill_scope();
     _exit(EXIT_PROTOCOL_ERROR);
 }
 
@@ -90,8 +91,8 @@ static void host_gone(bgtask_task *task) {
     }
     pthread_cond_broadcast(&task->changed);
     pthread_mutex_unlock(&task->lock);
-    // The launcher also kills the task. This is for the case that the launcher has died, too, and a handler
-    // hangs.
+    // The launcher also kills the task. This is for the case that the launcher has died or was stopped, too,
+    // and a handler hangs, or a program that it started.
     pthread_t watchdog;
     if (pthread_create(&watchdog, NULL, end_after_grace, NULL) != 0)
         _exit(EXIT_PROTOCOL_ERROR);

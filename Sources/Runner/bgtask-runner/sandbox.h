@@ -114,6 +114,9 @@ void sandbox_remember(const struct sandbox *sandbox);
  * template's other tasks. It must have one thread, because threads in scopes of their own could not signal
  * each other's children. If it fails, returns false and sets errno. */
 bool sandbox_enter_scope(void);
+/** Kills all other processes in the scope of sandbox_enter_scope: what this launch has started, wherever it
+ *  is. Does nothing without a scope. */
+void sandbox_kill_scope(void);
 /** Prepares the restriction of a launch: of the temporary directories of its bundle, it may change only its
  * own. `*ruleset` is for sandbox_enter_launch; -1 if no restriction is needed. If it fails, returns false
  * with a sentence in `finding`. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -227,6 +228,18 @@ void sandbox_remember(const struct sandbox *sandbox) {
     remembered = *sandbox;
 }
 
+/* Whether this process is in a scope of its own launch. */
+static bool is_in_scope;
+
+void sandbox_kill_scope(void) {
+    // Without the scope, this would reach all processes of the user. The kernel sends the signals while no
+    // process can be made, and a process that has one pending makes none. The filter reports SIGKILL, and
+    // this would wait for the answer of a launcher that was stopped. The kernel ignores the upper half of the
+    // number, which the filter compares, too.
+    if (is_in_scope)
+        syscall(SYS_kill, -1, SIGKILL | 1L << 32);
+}
+
 bool sandbox_enter_scope(void) {
     if (!(remembered.layers & LAYER_LANDLOCK_SCOPES))
         return true;
@@ -237,6 +250,7 @@ bool sandbox_enter_scope(void) {
     if (ruleset >= 0)
         close(ruleset);
     errno = code;
+    is_in_scope = done;
     return done;
 }
 

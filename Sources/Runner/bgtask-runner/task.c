@@ -237,11 +237,14 @@ static _Noreturn void finish(bgtask_task *task) {
     // Another thread may be submitting a request.
     while (has_busy_calls(task))
         pthread_cond_wait(&task->changed, &task->lock);
-    bool completed = task->completed;
+    bool completed = task->completed, host_gone = task->host_gone;
     pthread_mutex_unlock(&task->lock);
     if (!completed)
         report_flush_progress();
     fflush(NULL);
+    // The launcher kills what the task has started, unless it was stopped.
+    if (host_gone)
+        sandbox_kill_scope();
     // exit would run destructors while other threads of the plugin are running, although all work is done and
     // reported.
     _exit(0);
