@@ -1,5 +1,6 @@
 import Foundation
 import HandlerRegistry
+import StrictFiles
 import TaskHostTestSupport
 import TaskModel
 import Testing
@@ -88,6 +89,13 @@ struct FileTrustTests {
         let problem = try problem(folder)
         #expect(problem.finding.contains("/far has owner 0 and mode 0777"), "\(problem)")
         try mend(folder, problem)
+    }
+
+    /// Everybody writes to most devices, and the machine needs that.
+    @Test func `the remedy for a device does not change its mode`() throws {
+        let problem = try #require(try FileTrust.problem(with: "/dev/null", called: "the manifest"))
+        #expect(problem.remedy == "Name a file instead of a device")
+        #expect(problem.finding == "untrusted: the manifest is /dev/null, which is no file of root")
     }
 
     @Test func `another's link is refused, whatever it leads to`() throws {

@@ -80,6 +80,12 @@ public struct FileTrust {
         let digits = String(step.mode, radix: 8)
         let mode = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         let chown = step.kind == .link ? "chown -h root:root" : "chown root:root"
+        if step.path.hasPrefix("/dev/") {
+            return (
+                "untrusted: \(name) is \(step.path), which is no file of root",
+                "Name a file instead of a device"
+            )
+        }
         let commands = [
             isForeign ? "\(chown) \(step.path)" : nil, isOpen ? "chmod go-w \(step.path)" : nil,
         ]
