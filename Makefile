@@ -136,7 +136,7 @@ install:
 	    '$(DESTDIR)$(PREFIX)/include'
 	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
 	.ci/install-sdk '$(DESTDIR)$(PREFIX)/share/bgtask/SDK'
-	Packaging/install-units '$(DESTDIR)$(PREFIX)/lib' '$(PREFIX)/bin'
+	Packaging/install-units '$(DESTDIR)$(PREFIX)/lib' '$(DESTDIR)$(PREFIX)/share' '$(PREFIX)/bin'
 
 deb:
 	@.ci/packages build deb

@@ -185,7 +185,9 @@ let package = Package(
         installed("CSodium", in: "Sources/Host", pkgConfig: "libsodium", debian: "libsodium-dev"),
         module("Signatures", in: "Sources/Host", uses: ["CSodium", "Digests", "LinuxSystem"]),
         module("StrictFiles", in: "Sources/Host", uses: ["CYAML", "LinuxSystem", "TaskModel"]),
-        module("Pushes", in: "Sources/Host", uses: ["CSodium", "Digests", "LinuxSystem", "TaskModel"]),
+        module(
+            "Pushes", in: "Sources/Host",
+            uses: ["CSodium", "ControlWire", "Digests", "LinuxSystem", "TaskModel"]),
         module("Digests", in: "Sources/Host", uses: ["CSodium"]),
         module(
             "HandlerRegistry", in: "Sources/Host",

@@ -44,6 +44,37 @@ import Testing
         #expect(page[0]["length"] as? Int == (next == "GET" ? nil : 300_000))
     }
 
+    @Test
+    func `a file whose contents the kernel makes up is refused with a reason, and an empty file is sent`()
+        throws
+    {
+        try host.start()
+        let answer = host.run("transfer", "\(server.address)/put/made", "--upload", "/proc/version")
+        #expect(answer.status == 2, "\(answer)")
+        #expect(answer.errors.contains("/proc/version has no size, because the kernel makes up"), "\(answer)")
+        // The host says so, too, because other clients ask it.
+        let link = URL(filePath: path("link"))
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: URL(filePath: path("form")))
+        #expect(
+            host.run(
+                "transfer", "\(server.address)/put/made?busy=503", "--upload", link.path, "--retry-delay",
+                "2s"
+            ).status == 0)
+        try FileManager.default.removeItem(at: link)
+        try FileManager.default.createSymbolicLink(
+            at: link, withDestinationURL: URL(filePath: "/proc/version"))
+        try host.wait("the transfer has ended") { try host.transfer("T1")["outcome"] is String }
+        let failure = try host.transfer("T1")["failure"] as? [String: Any]
+        #expect(
+            (failure?["message"] as? String)?.hasPrefix("the file to send has no size") == true,
+            "\(failure ?? [:])")
+        try Data().write(to: URL(filePath: path("form")))
+        let empty = upload("put/empty", "--wait")
+        #expect(empty.status == 0, "\(empty)")
+        #expect(try server.seen("empty").map { $0["length"] as? Int } == [0])
+        #expect(host.stop() == 0)
+    }
+
     /// `rsync --times` and `cp -p` put the time of the contents back.
     @Test func `an upload whose file changes under the same time is sent again`() throws {
         try host.start()

@@ -17,6 +17,7 @@ final class LaunchHarness: Sendable {
         var cpuTime = Duration.zero
         var cpuIsLowerBound = false
         var peakMemory: ByteCount?
+        var network: NetworkBytes?
     }
 
     let launcher: TaskLauncher
@@ -177,6 +178,7 @@ final class LaunchHarness: Sendable {
                 sight.cpuTime = ended.cpuTime
                 sight.cpuIsLowerBound = ended.cpuIsLowerBound
                 sight.peakMemory = ended.peakMemory
+                sight.network = ended.network
                 $0[ended.id] = sight
             }
         case .started(let id, _), .ready(let id, _), .progress(let id, _), .log(let id, _, _, _, _),

@@ -29,6 +29,30 @@ import Testing
     @Test(arguments: ["", "[]", "1", "{", "null", #"{"aps": {"content-available": 1}"#])
     func `a body that is no JSON object is malformed`(text: String) { #expect(code(text) == .malformedBody) }
 
+    /// A valid payload, and something that a lax reader would overlook.
+    @Test(arguments: [
+        #"{"aps": {"content-available": 1}, "aps": {"alert": "x"}}"#,
+        #"{"aps": {"content-available": 1, "content\u002davailable": 1}}"#,
+        #"{"aps": {"content-available": 1}, "list": [{"a": 1, "a": 2}]}"#,
+        #"{"aps": {"content-available": 1}} x"#, #"{"aps": {"content-available": 1}}{}"#,
+        #"{"aps": {"content-available": 1}, 'x': 1}"#,
+        #"{"aps": {"content-available": 1}} // note"#,
+        #"{"aps": {"content-available": 1}, "x": NaN}"#,
+        "\u{FEFF}" + #"{"aps": {"content-available": 1}}"#,
+        #"{"aps": {"content-available": 1}}"# + "\0",
+    ])
+    func `a lax JSON is malformed, also as a message`(text: String) {
+        #expect(code(text) == .malformedBody)
+        #expect(UnifiedPushPayload.payload(of: Array(text.utf8))?.hasPrefix(#"{"message":"#) == true)
+    }
+
+    @Test func `UTF-16 is malformed`() {
+        let text = #"{"aps": {"content-available": 1}}"#
+        let little: [UInt8] = text.utf8.flatMap { byte -> [UInt8] in [byte, 0] }
+        #expect(code(little) == .malformedBody)
+        #expect(code([0] + little.dropLast()) == .malformedBody)
+    }
+
     @Test func `only the host announces endpoints`() {
         let text = #"{"aps": {"content-available": 1}, "unifiedPush": {"endpoint": "https://evil.test"}}"#
         #expect(code(text) == .malformedBody)

@@ -110,7 +110,9 @@ import Testing
             let progress = TaskProgress(completed: 3, total: 10, message: "m")
             let again = try await store.endLaunch(
                 launch.id, end, at: later, cpuTime: .nanoseconds(1_234_567_891), cpuIsLowerBound: true,
-                peakMemory: .mebibytes(5), progress: progress, putBack: nil)
+                peakMemory: .mebibytes(5),
+                network: NetworkBytes(received: .kibibytes(7), sent: ByteCount(bytes: 3)), progress: progress,
+                putBack: nil)
             #expect(again == nil)
             #expect(try await store.end(launch.id, .succeeded, putBack: PutBack(notBefore: nil)) == nil)
 
@@ -123,6 +125,7 @@ import Testing
             #expect(record.cpuTime == .nanoseconds(1_234_567_891))
             #expect(record.cpuIsLowerBound)
             #expect(record.peakMemory == .mebibytes(5))
+            #expect(record.network == NetworkBytes(received: .kibibytes(7), sent: ByteCount(bytes: 3)))
             #expect(record.progress == progress)
             let done = try #require(await store.request(request.id))
             #expect(done.state == .done)

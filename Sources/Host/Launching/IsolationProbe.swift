@@ -59,7 +59,8 @@ struct IsolationProbe: Sendable {
         report = IsolationReport(
             groupKill: used,
             layers: layers + (groups.map { Self.delegate(to: $0, countsProcesses: countsProcesses) } ?? [])
-                + SandboxLayer.allCases.compactMap { sandbox[$0] } + [reports],
+                + SandboxLayer.allCases.compactMap { sandbox[$0] }
+                + [reports, Self.probeNetworkCount(groups)],
             sandbox: Set(sandbox.filter(\.value.isAvailable).keys))
     }
 
@@ -204,6 +205,29 @@ struct IsolationProbe: Sendable {
                 "\($0); launches do not record what the sandbox refuses. This requires Linux 5.5, and no "
                     + "container whose own filter reports calls"
             } ?? "an attempt succeeded")
+    }
+
+    /// Tries whether the kernel counts the network bytes of a group.
+    private static func probeNetworkCount(_ base: ControlGroup?) -> IsolationReport.Layer {
+        func layer(_ failure: String?) -> IsolationReport.Layer {
+            .init(
+                name: "count of network bytes", isAvailable: failure == nil,
+                finding: failure.map {
+                    "\($0); the records of launches do not say what they send and receive"
+                }
+                    ?? "an attempt succeeded")
+        }
+        guard let base else { return layer("launches have no cgroups") }
+        do throws(SystemCallError) {
+            let group = try base.child("count")
+            defer { try? group.remove() }
+            _ = try NetworkCounter(of: group)
+            return layer(nil)
+        } catch {
+            return layer(
+                "an attempt failed: \(SystemCallError.text(of: error.code)). This requires a host of root, and "
+                    + "no container that refuses bpf(2)")
+        }
     }
 
     private static func failure(of isolation: String, _ runnerPath: String) -> String? {

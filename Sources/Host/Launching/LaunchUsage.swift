@@ -8,4 +8,6 @@ public struct LaunchUsage: Sendable, Equatable {
     public var cpuIsLowerBound: Bool
     /// The greatest resident memory that was measured; `nil` before the first measurement.
     public var peakMemory: ByteCount?
+    /// What the launch moved over the network; `nil` if nothing counts it.
+    public var network: NetworkBytes?
 }

@@ -163,7 +163,8 @@ extension LauncherCore {
         let (cpuTime, isLowerBound) = launch.cpuTime()
         return LaunchUsage(
             cpuTime: cpuTime, cpuIsLowerBound: isLowerBound,
-            peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil)
+            peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil,
+            network: launch.networkCounter?.bytes())
     }
 
     /// Removes the CPU limit of a launch (`nil`) or restores it; the window starts again.

@@ -73,6 +73,7 @@ extension LauncherCore {
                 groups?.discard(group)
                 launch.group = nil
                 launch.clock = nil
+                launch.networkCounter = nil
             }
             handle(
                 .spawnFailed(
@@ -173,13 +174,17 @@ extension LauncherCore {
         }
         if let group = launch.group {
             let wasKilled = launch.wasKilled || (launch.exit.map { $0.leftovers > 0 } ?? true)
-            if wasKilled { groups?.discard(group) } else { groups?.release(group) }
+            // Sockets may still send what is left in them, which is no traffic of a later launch; and the
+            // kernel counts until the group is removed.
+            let isCounted = launch.networkCounter != nil
+            if wasKilled || isCounted { groups?.discard(group) } else { groups?.release(group) }
         }
         let peakMemory = peak > 0 ? ByteCount(bytes: peak) : nil
         report(
             EndedLaunch(
                 id: launch.id, end: end, at: moments.now(), cpuTime: cpuTime,
-                cpuIsLowerBound: isLowerBound && launch.pid != nil, peakMemory: peakMemory),
+                cpuIsLowerBound: isLowerBound && launch.pid != nil, peakMemory: peakMemory,
+                network: launch.networkCounter?.bytes()),
             draft(of: launch, end, peak: peakMemory), observation(of: launch))
     }
 

@@ -63,6 +63,9 @@ final class RunningLaunch: @unchecked Sendable {
 
     // MARK: Monitors
     var clock: ControlGroupClock?
+    /// Counts what the launch moves over the network; `nil` if it may not use the network, or the kernel
+    /// refuses the count.
+    var networkCounter: NetworkCounter?
     /// Measures the launch once a second.
     var survey: LaunchSurvey?
     /// Whether it is being measured at present.
@@ -196,6 +199,7 @@ final class RunningLaunch: @unchecked Sendable {
         clock = count.clock
         usageBefore = count.usage
         memoryBefore = count.memory
+        if order.handler.manifest.sandbox.network != nil { networkCounter = try? NetworkCounter(of: group) }
         // The group may have another weight from its last launch.
         setWeight(order.priority.cpuWeight)
     }

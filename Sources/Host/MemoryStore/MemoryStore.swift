@@ -431,6 +431,7 @@ public struct MemoryStore: Equatable, Sendable {
         launch.cpuTime = .nanoseconds(ended.cpuTime.wholeNanoseconds)
         launch.cpuIsLowerBound = ended.cpuIsLowerBound
         launch.peakMemory = ended.peakMemory
+        launch.network = ended.network
         launch.progress = progress ?? launch.progress
         if let title {
             (launch.title, launch.subtitle) = (title.title, title.subtitle)

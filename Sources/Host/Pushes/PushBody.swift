@@ -1,3 +1,4 @@
+import ControlWire
 import FoundationEssentials
 
 /// The body of a push from the network: a payload in Apple's form.
@@ -38,9 +39,20 @@ public enum PushBody {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw PushRefusal(.malformedBody, "the body is not UTF-8", remedy: "Send a JSON object in UTF-8")
         }
-        guard let payload = try? JSONDecoder().decode(Payload.self, from: Data(bytes)) else {
+        // The decoder would also take UTF-16 and a byte order mark, which readers of the payload do not
+        // expect. In UTF-8, JSON begins with its bracket, and has no NUL.
+        guard bytes.first != 0xEF, !bytes.contains(0),
+            let payload = try? JSONDecoder().decode(Payload.self, from: Data(bytes))
+        else {
             throw PushRefusal(
                 .malformedBody, "the body is not a JSON object", remedy: "Send a JSON object in UTF-8")
+        }
+        // The decoder takes one of the values, and the handler perhaps another one.
+        if let twice = RepeatedKey.first(in: Data(bytes)) {
+            throw PushRefusal(
+                .malformedBody,
+                "the key '\(Printable.text(twice, maximumLength: 64))' is given more than once",
+                remedy: "Give it once")
         }
         guard !payload.isAnnouncement else {
             throw PushRefusal(

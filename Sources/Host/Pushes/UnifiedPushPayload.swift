@@ -1,3 +1,4 @@
+import ControlWire
 import Digests
 import FoundationEssentials
 
@@ -32,14 +33,16 @@ public enum UnifiedPushPayload {
         let unifiedPush: Registration
     }
 
-    /// The payload for a message: itself if it is a JSON object without the key `unifiedPush`, and else
-    /// `{"message": BASE64}`.
+    /// The payload for a message: itself if it is a JSON object in which no key is repeated, without the key
+    /// `unifiedPush`, and else `{"message": BASE64}`.
     ///
     /// - Returns: The payload as JSON text; `nil` if the message is larger than the specification permits.
     public static func payload(of message: [UInt8]) -> String? {
         guard message.count <= greatestSize else { return nil }
         if let text = String(validating: message, as: UTF8.self),
-            (try? JSONDecoder().decode(OrdinaryObject.self, from: Data(message))) != nil
+            message.first != 0xEF, !message.contains(0),
+            (try? JSONDecoder().decode(OrdinaryObject.self, from: Data(message))) != nil,
+            RepeatedKey.first(in: Data(message)) == nil
         {
             return text
         }

@@ -81,7 +81,8 @@ enum LaunchRow {
             sql: """
                 UPDATE launches SET state = 'ended', ended_ms = ?, outcome = ?, reason = ?, message = ?,
                     signal = ?, exit_status = ?, phase = ?, code = ?, leftovers = ?, cpu_ns = ?,
-                    cpu_is_lower_bound = ?, peak_memory = ?, report = ?, termination = ?, calls = ?
+                    cpu_is_lower_bound = ?, peak_memory = ?, report = ?, termination = ?, calls = ?,
+                    received_bytes = ?, sent_bytes = ?
                 WHERE id = ?
                 """
         ).execute(arguments: [
@@ -89,7 +90,8 @@ enum LaunchRow {
             StoredText.encode(end.message), end.signal, end.exitStatus, end.phase?.rawValue, end.code,
             end.leftovers, ended.cpuTime.wholeNanoseconds, ended.cpuIsLowerBound, ended.peakMemory?.bytes,
             StoredText.encode(end.report), StoredTermination.encode(end.termination),
-            StoredTermination.encode(end.calls), ended.id.rawValue,
+            StoredTermination.encode(end.calls), ended.network?.received.bytes, ended.network?.sent.bytes,
+            ended.id.rawValue,
         ])
     }
 
@@ -114,6 +116,7 @@ enum LaunchRow {
         launch.cpuIsLowerBound = try row.decode(forColumn: "cpu_is_lower_bound")
         let peak: Int64? = try row.decode(forColumn: "peak_memory")
         launch.peakMemory = peak.map(ByteCount.init(bytes:))
+        launch.network = try network(of: row)
         launch.explanation = try StoredText.decodeOptional(row, "explanation")
         launch.stopExplanation = try StoredText.decodeOptional(row, "stop_explanation")
         return launch
@@ -146,6 +149,13 @@ enum LaunchRow {
         end.code = try row.decode(forColumn: "code")
         end.leftovers = try row.decode(forColumn: "leftovers")
         return end
+    }
+
+    private static func network(of row: Row) throws -> NetworkBytes? {
+        guard let received: Int64 = try row.decode(forColumn: "received_bytes"),
+            let sent: Int64 = try row.decode(forColumn: "sent_bytes")
+        else { return nil }
+        return NetworkBytes(received: ByteCount(bytes: received), sent: ByteCount(bytes: sent))
     }
 
     private static func progress(of row: Row) throws -> TaskProgress? {

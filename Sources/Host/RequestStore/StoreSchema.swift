@@ -125,6 +125,10 @@ enum StoreSchema {
                     ) STRICT, WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("14 bytes of launches") { db in
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN received_bytes INTEGER")
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN sent_bytes INTEGER")
+        }
         return migrator
     }
 

@@ -9,6 +9,7 @@ extension LaunchRecord {
         record.cpuTime = usage.cpuTime
         record.cpuIsLowerBound = usage.cpuIsLowerBound
         record.peakMemory = usage.peakMemory
+        record.network = usage.network
         return record
     }
 }

@@ -137,7 +137,12 @@ public final class TransferProgram: @unchecked Sendable {
         do throws(SystemCallError) {
             upload = try files.open(request)
         } catch {
-            let failure = TransferFailure(.local, "the file to send can't be opened: \(error)")
+            let failure = TransferFailure(
+                .local,
+                error.isOfMadeUpFile
+                    ? "the file to send has no size, because the kernel makes up its contents when they are read: "
+                        + "copy it to an ordinary file first"
+                    : "the file to send can't be opened: \(error)")
             return end(
                 transfer.id, TransferAttemptEnd(error.isShortage ? .faulty : .futile, failure: failure))
         }

@@ -178,7 +178,7 @@ public final class SendingFile: Sendable {
     /// Opens a regular file.
     ///
     /// - Throws: The `open` or `fstat` that failed, such as `ENXIO` for a socket; `EINVAL` for a directory, a
-    ///   device or a pipe.
+    ///   device or a pipe; ``SystemCallError/isOfMadeUpFile`` for a file whose size the kernel does not tell.
     public convenience init(_ path: String) throws(SystemCallError) {
         let file = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })
@@ -192,6 +192,13 @@ public final class SendingFile: Sendable {
         try retryingOnInterrupt("fstat", path) { fstat(number, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw SystemCallError(call: "open", subject: path, code: EINVAL)
+        }
+        // Files of /proc say that they are empty, and are not. A file that was written meanwhile has a size.
+        if status.st_size == 0 {
+            var byte: UInt8 = 0
+            let count = try retryingOnInterrupt("read", path) { pread(number, &byte, 1, 0) }
+            try retryingOnInterrupt("fstat", path) { fstat(number, &status) }
+            if count > 0, status.st_size == 0 { throw .ofMadeUpFile(path) }
         }
         descriptor = file
         size = Int64(status.st_size)

@@ -64,6 +64,16 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
         SystemCallError(call: protection, subject: place, code: EPERM)
     }
 
+    /// Whether ``SendingFile`` refused a file because the kernel makes up its contents when they are read,
+    /// and so does not tell its size.
+    public var isOfMadeUpFile: Bool { call == Self.measurement }
+
+    private static let measurement = "measure"
+
+    static func ofMadeUpFile(_ path: String) -> SystemCallError {
+        SystemCallError(call: measurement, subject: path, code: ENODATA)
+    }
+
     /// The error number of a call that the permissions of a file forbid (`EACCES`).
     public static var accessDenied: CInt { EACCES }
 

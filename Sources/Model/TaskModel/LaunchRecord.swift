@@ -140,11 +140,13 @@ public struct EndedLaunch: Equatable, Sendable {
     public var cpuIsLowerBound: Bool
     /// Peak resident memory; `nil` if unknown.
     public var peakMemory: ByteCount?
+    /// What it moved over the network; `nil` if nothing counted it, or the launch may not use the network.
+    public var network: NetworkBytes?
 
     /// Makes an ended launch.
     public init(
         id: LaunchID, end: LaunchEnd, at: Moment, cpuTime: Duration = .zero, cpuIsLowerBound: Bool = false,
-        peakMemory: ByteCount? = nil
+        peakMemory: ByteCount? = nil, network: NetworkBytes? = nil
     ) {
         self.id = id
         self.end = end
@@ -152,6 +154,7 @@ public struct EndedLaunch: Equatable, Sendable {
         self.cpuTime = cpuTime
         self.cpuIsLowerBound = cpuIsLowerBound
         self.peakMemory = peakMemory
+        self.network = network
     }
 }
 
@@ -202,6 +205,8 @@ public struct LaunchRecord: Equatable, Sendable {
     public var cpuIsLowerBound: Bool
     /// Peak resident memory; `nil` if unknown.
     public var peakMemory: ByteCount?
+    /// What it moved over the network; `nil` if nothing counted it, or the launch may not use the network.
+    public var network: NetworkBytes?
     /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`, and after it the layers of the sandbox
     /// (``IsolationReport/words(for:)``); `inProcess` for a launch in a client.
     public var isolation: String
@@ -254,6 +259,7 @@ extension LaunchRecord {
         record.cpuTime = ended.cpuTime
         record.cpuIsLowerBound = ended.cpuIsLowerBound
         record.peakMemory = ended.peakMemory
+        record.network = ended.network
         return record
     }
 }

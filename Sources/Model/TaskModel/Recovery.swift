@@ -68,7 +68,8 @@ public struct RecoveryTerms: Sendable {
     private func ended(_ launch: LaunchRecord, _ end: LaunchEnd) -> EndedLaunch {
         EndedLaunch(
             id: launch.id, end: end, at: Moment(boot: .zero, monotonic: .zero, wall: at),
-            cpuTime: launch.cpuTime, cpuIsLowerBound: true, peakMemory: launch.peakMemory)
+            cpuTime: launch.cpuTime, cpuIsLowerBound: true, peakMemory: launch.peakMemory,
+            network: launch.network)
     }
 }
 

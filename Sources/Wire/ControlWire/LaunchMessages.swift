@@ -60,6 +60,11 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     public var cpuIsLowerBound: Bool
     /// Peak resident memory, in bytes; `null` if unknown.
     @Explicit public var peakMemoryBytes: Int64?
+    /// The bytes that the launch received over the network, in whole packets from the IP header on; `null` if
+    /// nothing counted them, or the launch may not use the network.
+    @Explicit public var networkReceivedBytes: Int64?
+    /// The bytes that it sent, likewise.
+    @Explicit public var networkSentBytes: Int64?
     /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`, followed by the names of further
     /// layers.
     public var isolation: String
@@ -107,6 +112,8 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
         subtitle = record.subtitle
         tags = record.tags
         peakMemoryBytes = record.peakMemory?.bytes
+        networkReceivedBytes = record.network?.received.bytes
+        networkSentBytes = record.network?.sent.bytes
         libraryHash = record.libraryHash
         signal = record.end?.signal
         exitStatus = record.end?.exitStatus

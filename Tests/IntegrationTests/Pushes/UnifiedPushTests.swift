@@ -78,11 +78,11 @@ struct UnifiedPushTests {
         private(set) var distributor: CompanionProcess?
         private let version: String
 
-        init(version: String) throws {
+        init(version: String, services: (HostProcess) throws -> URL? = { _ in nil }) throws {
             self.version = version
-            bus = try PrivateBus()
-            try bus.start()
             host = try HostProcess()
+            bus = try PrivateBus(services: try services(host))
+            try bus.start()
             host.environment["BGTASK_PUSHES_DISTRIBUTOR"] = "any"
             host.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
             try host.install(
@@ -158,6 +158,68 @@ struct UnifiedPushTests {
         #expect(world.tokens == [token])
         #expect(world.host.run("push-endpoints").output.contains("https://push.test/\(token)"))
         #expect(world.host.stop() == 0)
+    }
+
+    /// Installs the file for the session bus as a package does, with a `bgtaskd` that has the test's
+    /// directories, and writes its process number to `started`.
+    private static func install(for host: HostProcess, pid: URL) throws -> URL {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let programs = host.directory.appending(path: "bin")
+        try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
+        let program = """
+            #!/bin/sh
+            echo $$ >'\(pid.path)'
+            export BGTASK_PUSHES_DISTRIBUTOR=any BGTASK_SCHEDULING_PUSH_SPACING=0s
+            exec '\(HostProcess.products.appending(path: "bgtaskd").path)' --plugins '\(host.plugins.path)' \
+                --manifests '\(host.manifests.path)' --state '\(host.state.path)' \
+                --socket '\(host.socket.path)' --conditions simulated >>'\(host.logFile.path)' 2>&1
+            """
+        let file = programs.appending(path: "bgtaskd")
+        try program.write(to: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        let tree = host.directory.appending(path: "tree")
+        let installed = Command.run(
+            root.appending(path: "Packaging/install-units").path, tree.appending(path: "lib").path,
+            tree.appending(path: "share").path, programs.path)
+        #expect(installed.status == 0, "\(installed.output)")
+        let services = tree.appending(path: "share/dbus-1/services")
+        let text = try String(
+            contentsOf: services.appending(path: "org.bgtask.Pushes.service"), encoding: .utf8)
+        // On a desktop with systemd, the bus starts this unit instead, which the package has, too.
+        #expect(text.contains("\nSystemdService=bgtaskd.service\n"))
+        #expect(
+            FileManager.default.fileExists(
+                atPath: tree.appending(path: "lib/systemd/user/bgtaskd.service").path))
+        return services
+    }
+
+    @Test func `a message starts the host if it does not run, and is not lost`() throws {
+        var started = URL(filePath: "/")
+        let world = try World(version: "2") { host in
+            started = host.directory.appending(path: "started")
+            return try Self.install(for: host, pid: started)
+        }
+        defer {
+            if let text = try? String(contentsOf: started, encoding: .utf8),
+                let number = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))
+            {
+                Foundation.kill(number, SIGTERM)
+            }
+        }
+        try world.startDistributor()
+        world.host.environment["BGTASK_SCHEDULING_PUSH_SPACING"] = "0s"
+        try world.host.start()
+        try world.host.wait("the bundle knows its endpoint") { try world.heard().count == 1 }
+        let token = try #require(world.tokens.first)
+        #expect(world.host.stop() == 0)
+        try waitUntil("the host has left the bus") { world.bus.owner(of: "org.bgtask.Pushes") == nil }
+        #expect(!FileManager.default.fileExists(atPath: started.path))
+
+        #expect(world.send(#"{"word": "awake"}"#, id: "m1", token: token))
+        #expect(FileManager.default.fileExists(atPath: started.path))
+        try waitUntil("the message is handled") { try world.heard().count == 2 }
+        #expect(try world.heard().last == #"{"word": "awake"}"#)
     }
 
     @Test func `a distributor that comes later, dies and comes back is used each time`() throws {

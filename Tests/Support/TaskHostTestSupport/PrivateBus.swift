@@ -42,13 +42,17 @@ public final class PrivateBus {
     public var log: URL { directory.appendingPathComponent("log") }
 
     /// Creates the bus's directory; ``start()`` starts the bus.
-    public init() throws {
+    ///
+    /// - Parameter services: The directory with the files of services that the bus starts itself, as a
+    ///   session bus does; `nil` for none.
+    public init(services: URL? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("bus-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let configuration = """
             <busconfig>
-              <type>system</type>
+              <type>\(services == nil ? "system" : "session")</type>
               <listen>\(address)</listen>
+              \(services.map { "<servicedir>\($0.path)</servicedir>" } ?? "")
               <auth>EXTERNAL</auth>
               <policy context="default">
                 <allow send_destination="*"/>

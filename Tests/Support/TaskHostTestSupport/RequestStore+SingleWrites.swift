@@ -80,11 +80,12 @@ extension RequestStore {
     /// Ends a launch; see ``StoreWrite/end(_:progress:title:putBack:)``.
     public func endLaunch(
         _ id: LaunchID, _ end: LaunchEnd, at time: WallTime, cpuTime: Duration, cpuIsLowerBound: Bool,
-        peakMemory: ByteCount?, progress: TaskProgress?, title: LaunchTitle? = nil, putBack: PutBack?
+        peakMemory: ByteCount?, network: NetworkBytes? = nil, progress: TaskProgress?,
+        title: LaunchTitle? = nil, putBack: PutBack?
     ) async throws(StoreError) -> TaskRequest? {
         let ended = EndedLaunch(
             id: id, end: end, at: Moment(boot: .zero, monotonic: .zero, wall: time), cpuTime: cpuTime,
-            cpuIsLowerBound: cpuIsLowerBound, peakMemory: peakMemory)
+            cpuIsLowerBound: cpuIsLowerBound, peakMemory: peakMemory, network: network)
         return try await storeAnswer(to: .end(ended, progress: progress, title: title, putBack: putBack)) {
             if case .ended(let request) = $0 { .some(request) } else { nil }
         }

@@ -89,7 +89,16 @@ struct ShowCommand: HostCommand {
             ("ready", launch.readyAt.map { "after \(Wording.duration($0.time - launch.startedAt.time))" }),
             ("ended", launch.endedAt.map { "\(console.times.date($0)), after \(launch.elapsed(at: now))" }),
             ("progress", launch.progress.map { Wording.progress($0) }), ("cpu time", launch.cpu),
-            ("peak memory", launch.peakMemoryBytes.map(Wording.bytes)), ("isolation", launch.isolation),
+            ("peak memory", launch.peakMemoryBytes.map(Wording.bytes)),
+            (
+                "network",
+                launch.networkReceivedBytes.flatMap { received in
+                    launch.networkSentBytes.map {
+                        "\(Wording.bytes(received)) received, \(Wording.bytes($0)) sent"
+                    }
+                }
+            ),
+            ("isolation", launch.isolation),
             ("library", launch.libraryHash),
         ]
         // The request of an old launch may be forgotten.

@@ -194,6 +194,7 @@ struct TransferCommand: HostCommand {
                         ? "Name a file with --to."
                         : "Only a file can be sent: write the bytes to one first."))
         }
+        if upload != nil { try Self.refuseIfMadeUp(path) }
         let begin = earliest.map { $0.time(from: now) }
         // A script may have read the clock a moment ago.
         if let begin, begin < now + .seconds(-60) {
@@ -213,6 +214,19 @@ struct TransferCommand: HostCommand {
         message.resourceSeconds = giveUpAfter
         message.retrySeconds = retryDelay
         return message
+    }
+
+    /// Refuses a file of /proc, which says that it is empty, and is not.
+    ///
+    /// Only the host needs permission to read the file, so another error is the host's to tell.
+    private static func refuseIfMadeUp(_ path: String) throws {
+        do throws(SystemCallError) {
+            _ = try SendingFile(path)
+        } catch  where error.isOfMadeUpFile {
+            throw ValidationError(
+                "\(path) has no size, because the kernel makes up its contents when they are read. Only a file with a "
+                    + "size can be sent: copy it to one first.")
+        } catch {}
     }
 
     private func isDirectory(parentOf path: String) -> Bool {

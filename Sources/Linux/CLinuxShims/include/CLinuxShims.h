@@ -43,6 +43,13 @@ int lx_forbid_inspection(void);
  * segments of libraries stay unchanged. */
 void lx_release_program_text(void);
 
+/** Begins to count the bytes that sockets of a cgroup receive and send; sockets belong to the group of the
+ *  process that made them. Returns a descriptor for lx_network_bytes, close-on-exec. The kernel counts until
+ *  the group is removed. Needs CAP_BPF and CAP_NET_ADMIN, or root. */
+int lx_count_network(const char *path);
+/** Reads the bytes of whole packets, from the IP header on, since lx_count_network. */
+int lx_network_bytes(int counter, uint64_t *received, uint64_t *sent);
+
 /** Names the calling thread for `ps -L`; at most 15 bytes. */
 int lx_name_thread(const char *name);
 

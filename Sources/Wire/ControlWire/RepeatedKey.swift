@@ -1,15 +1,15 @@
-import FoundationEssentials
+public import FoundationEssentials
 
 /// Finds keys that occur more than once in one object of a JSON text.
 ///
 /// `JSONDecoder` uses one of the values without an error, so the host might do something that the client did
 /// not intend.
-enum RepeatedKey {
+public enum RepeatedKey {
     /// Returns the first repeated key.
     ///
     /// - Parameter text: Valid JSON; for other text, the result is meaningless.
     /// - Returns: The key; `nil` if no key is repeated.
-    static func first(in text: Data) -> String? {
+    public static func first(in text: Data) -> String? {
         var objects: [Set<String>] = []
         var isObject: [Bool] = []
         var expectsKey = false
