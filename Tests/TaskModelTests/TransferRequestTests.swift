@@ -92,7 +92,8 @@ import Testing
     @Test(arguments: [
         ("http://a.example/f", "a.example"), ("http://a.example", "a.example"),
         ("http://A.Example:8080?x", "a.example:8080"), ("https://u:p@a:1#x@y", "a:1"),
-        ("https://u@v@a/", "a"), ("http://[::1]:80/f", "[::1]:80"), ("http://b\u{FC}cher.de/", "b\u{FC}cher.de"),
+        ("https://u@v@a/", "a"), ("http://[::1]:80/f", "[::1]:80"),
+        ("http://b\u{FC}cher.de/", "b\u{FC}cher.de"),
         ("http:///f", ""), ("http://u@", ""), ("a:b://c/d", "c"), ("http:/a", "http:/a"), ("", ""),
         ("http://a/\u{301}b/c", "a/\u{301}b"), ("http://a\u{301}/c", "a\u{301}"), ("http://a\tb/", "a\tb"),
     ])

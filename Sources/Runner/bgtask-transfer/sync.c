@@ -37,7 +37,7 @@ static struct job *known;
 static struct list waiting = {NULL, &waiting.first}, small = {NULL, &small.first}, done = {NULL, &done.first};
 static struct job *added;   // of one pass of the loop, newest first; only the main thread uses it
 static struct list results; // taken from `done` together; only the main thread uses it
-static bool is_batching; // a thread works on small files
+static bool is_batching;    // a thread works on small files
 static void (*wake_main)(void);
 
 static void append(struct list *list, struct job *job) {
