@@ -168,6 +168,7 @@ extension HostCore {
             }
             stoppedTransfers.remove(id)
             count(&transfer, received: received, sent: sent)
+            tellLostAnswer(to: transfer, end, received: received)
             let furthest = transferMarks.removeValue(forKey: id)
             let reached = end.completed ?? transfer.completed
             if endCancelled(&transfer, end) { return }
@@ -181,6 +182,21 @@ extension HostCore {
             follow(step, transfer)
         }
     }
+
+    /// Logs that the app of an upload gets no answer, because that is longer than the program keeps.
+    private mutating func tellLostAnswer(to transfer: Transfer, _ end: TransferAttemptEnd, received: Int64) {
+        guard end.kind == .finished || end.kind == .refused, transfer.request.session != nil,
+            transfer.request.direction == .upload, end.answer == nil, received > Self.longestAnswer
+        else { return }
+        log(
+            .warning,
+            "the server's answer to \(transfer.id) of \(transfer.request.bundle) has \(received) bytes; the host keeps "
+                + "16 KiB of an answer to an upload or nothing, so the app hears the status without the body. Let the server "
+                + "answer with less, or let the app ask it again")
+    }
+
+    /// The longest answer to an upload that the program keeps, in bytes.
+    private static let longestAnswer = 16_384
 
     /// Removes the files of a transfer that ended before its attempt.
     private mutating func removeAgain(_ id: TransferID) {

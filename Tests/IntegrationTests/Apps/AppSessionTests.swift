@@ -160,6 +160,10 @@ import Testing
         let events = try events()
         #expect(events.says("report completed, status 201"), "\(events.lines)")
         #expect(!events.says("answer to report"), "\(events.lines)")
+        let log = app.host.run("logs").output
+        #expect(
+            log.contains("answer to T1 of org.example.corpus has 20000 bytes; the host keeps 16 KiB"),
+            "\(log)")
         #expect(app.host.stop() == 0)
     }
 
