@@ -78,6 +78,13 @@ extension GoldenCase {
                 HandlerConditions(
                     isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil,
                     refresh: .available, shouldDefer: false, network: .constrained))),
+        GoldenCase(
+            "conditions-interfaces",
+            ConditionsMessage(
+                HandlerConditions(
+                    isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil,
+                    refresh: .available, shouldDefer: false, network: .metered,
+                    interfaces: [.cellular, .other]))),
     ]
 
     static let taskToHost: [GoldenCase] = [

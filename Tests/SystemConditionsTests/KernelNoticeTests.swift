@@ -40,6 +40,35 @@ struct KernelNoticeTests {
         #expect(sensors.rows().first { $0.key == "network" }?.source == "rtnetlink")
     }
 
+    @Test func `what the default routes are made of is seen, and each change`() throws {
+        let network = try NetworkNamespace()
+        let sysfs = try FakeSysfs()
+        try sysfs.add("cable", in: "net", ["ifindex": "101", "type": "1"])
+        try sysfs.add("cable/device", in: "net")
+        try sysfs.add("radio", in: "net", ["ifindex": "102", "type": "1", "uevent": "DEVTYPE=wlan"])
+        let root = sysfs.root
+        let sensors = try network.inside {
+            ConditionSensors(
+                mode: .system, sensors: [RouteSensor(sysfsRoot: root)], moments: SystemClocks())
+        }
+        #expect(sensors.snapshot().interfaces.isEmpty)
+        for (name, index) in [("cable", "101"), ("radio", "102")] {
+            try network.run(
+                "ip", "link", "add", name, "index", index, "type", "veth", "peer", "name", "far-\(name)")
+            try network.run("ip", "link", "set", name, "up")
+            try network.run("ip", "link", "set", "far-\(name)", "up")
+        }
+        try network.run("ip", "route", "add", "default", "dev", "cable", "metric", "100")
+        try waitUntil("the cable is seen") { sensors.snapshot().interfaces == [.wired] }
+        try network.run("ip", "route", "add", "default", "dev", "radio", "metric", "200")
+        try waitUntil("both are seen") { sensors.snapshot().interfaces == [.wired, .wifi] }
+        try network.run("ip", "link", "set", "far-cable", "down")
+        try waitUntil("only the radio is left") { sensors.snapshot().interfaces == [.wifi] }
+        #expect(sensors.snapshot().network == .known(.unmetered))
+        try network.run("ip", "link", "set", "radio", "down")
+        try waitUntil("nothing is left") { sensors.snapshot().interfaces.isEmpty }
+    }
+
     @Test func `a power supply's device event is followed by a look at it`() throws {
         let network = try NetworkNamespace()
         let sysfs = try FakeSysfs()

@@ -267,6 +267,7 @@ public final class ConditionSensors: Sendable {
             let found = answer(sensor, now)
             var mayStandIn = true
             if case .value(let value) = found { mayStandIn = sensor.mayStandIn(with: value) }
+            if let interfaces = sensor.interfaces() { state.note(interfaces) }
             state.record(
                 found, of: sensor.key, source: rank, mayStandIn: mayStandIn, dwell: dwell, at: now)
             state.planLook(of: index, at: sensor.nextLook(after: now))

@@ -16,6 +16,7 @@ struct ConditionState {
     /// The conditions, in the order of listings.
     private(set) var keys = ConditionKey.machine
     private var cells: [ConditionKey: ConditionCell] = [:]
+    private var interfaces: Set<NetworkInterface> = []
     private var listeners: [Int: AsyncStream<Conditions>.Continuation] = [:]
     private var nextListener = 0
     /// When sensors must be read again without a report of a change: by sensor number, on CLOCK_BOOTTIME.
@@ -93,6 +94,10 @@ struct ConditionState {
     /// The numbers of the sensors whose next read is due.
     func looksDue(at now: Moment) -> [Int] { looks.filter { $0.value <= now.boot }.map(\.key).sorted() }
 
+    /// Stores what the ways to the network are made of; the next call of
+    /// ``record(_:of:source:mayStandIn:dwell:at:)`` tells it.
+    mutating func note(_ interfaces: Set<NetworkInterface>) { self.interfaces = interfaces }
+
     mutating func record(
         _ answer: SensorAnswer, of key: ConditionKey, source: Int, mayStandIn: Bool, dwell: Duration,
         at now: Moment
@@ -138,6 +143,7 @@ struct ConditionState {
     private mutating func announce() {
         var newest = conditions
         newest.custom = [:]
+        newest.interfaces = interfaces
         for (key, cell) in cells { newest.replace(key, with: cell.current.reading) }
         guard newest != conditions else { return }
         conditions = newest

@@ -29,7 +29,7 @@ struct MachineSensors {
         // Several sources of one condition are in order of preference: the first one that answers counts.
         sensors = [
             upower, PowerSupplySensor(root: sysfsRoot), profiles, formerProfiles, networkManager,
-            RouteSensor(lowData: lowData),
+            RouteSensor(lowData: lowData, sysfsRoot: sysfsRoot),
             thermal, logind, PressureSensor(), RenderNodeSensor(root: sysfsRoot),
         ]
     }

@@ -9,7 +9,14 @@ public enum DefaultRoute {
     /// (`unreachable`), does not count.
     ///
     /// - Throws: The system call that failed, or the error that the kernel reported.
-    public static func exists() throws(SystemCallError) -> Bool {
+    public static func exists() throws(SystemCallError) -> Bool { try dump().hasDefaultRoute }
+
+    /// The numbers of the devices that the default routes use; none without such a route.
+    ///
+    /// - Throws: As ``exists()``.
+    public static func devices() throws(SystemCallError) -> Set<UInt32> { try dump().devices }
+
+    private static func dump() throws(SystemCallError) -> RouteDump {
         let socket = OwnedDescriptor(
             taking: try retryingOnInterrupt("socket", "rtnetlink") { lx_netlink_socket(0, 0) })
         // A change during a dump makes it incomplete, so it is repeated; three attempts are enough, because
@@ -30,7 +37,7 @@ public enum DefaultRoute {
                     throw SystemCallError(call: "RTM_GETROUTE", subject: "rtnetlink", code: code)
                 }
             }
-            if !dump.isInterrupted { return dump.hasDefaultRoute }
+            if !dump.isInterrupted { return dump }
         }
         throw SystemCallError(call: "RTM_GETROUTE", subject: "rtnetlink", code: EAGAIN)
     }
@@ -43,6 +50,8 @@ struct RouteDump {
     private(set) var isInterrupted = false
     private(set) var errorCode: CInt?
     private(set) var hasDefaultRoute = false
+    /// The numbers of the devices of default routes.
+    private(set) var devices: Set<UInt32> = []
 
     /// The request: RTM_GETROUTE with NLM_F_REQUEST and NLM_F_DUMP for all families, as nlmsghdr and an empty
     /// rtmsg.
@@ -72,7 +81,11 @@ struct RouteDump {
             switch type {
             case 2: return fail(body.number(at: 0, as: Int32.self).map { -$0 } ?? EBADMSG)
             case 3: isComplete = true
-            case 24: if Self.isUsableDefault(body) { hasDefaultRoute = true }
+            case 24:
+                if let found = Self.devicesOfUsableDefault(body) {
+                    hasDefaultRoute = true
+                    devices.formUnion(found)
+                }
             default: break
             }
             rest = rest.dropFirst((length + 3) & ~3)
@@ -84,15 +97,17 @@ struct RouteDump {
         errorCode = code
     }
 
-    /// Whether an rtmsg with its attributes is a default route of the main tables over a working link.
-    private static func isUsableDefault(_ body: ArraySlice<UInt8>) -> Bool {
-        guard body.count >= 12, let flags = body.number(at: 8, as: UInt32.self) else { return false }
+    /// The devices of an rtmsg with its attributes; `nil` unless it is a default route of the main tables
+    /// over a working link.
+    private static func devicesOfUsableDefault(_ body: ArraySlice<UInt8>) -> Set<UInt32>? {
+        guard body.count >= 12, let flags = body.number(at: 8, as: UInt32.self) else { return nil }
         let header = Array(body.prefix(8))
         let (destinationLength, type) = (header[1], header[7])
-        guard destinationLength == 0, type == 1, header[0] == 2 || header[0] == 10 else { return false }
+        guard destinationLength == 0, type == 1, header[0] == 2 || header[0] == 10 else { return nil }
         var table = UInt32(header[4])
         var hasLink = false
-        var workingHops: Bool?
+        var devices: Set<UInt32> = []
+        var workingHops: Set<UInt32>?
         var rest = body.dropFirst(12)
         while let length = rest.number(at: 0, as: UInt16.self).map(Int.init), length >= 4,
             length <= rest.count,
@@ -101,8 +116,11 @@ struct RouteDump {
             let value = rest.dropFirst(4).prefix(length - 4)
             // RTA_OIF and RTA_NH_ID, RTA_MULTIPATH, and RTA_TABLE.
             switch attribute & 0x3FFF {
-            case 4, 30: hasLink = true
-            case 9: workingHops = hasWorkingHop(value)
+            case 4:
+                hasLink = true
+                if let device = value.number(at: 0, as: UInt32.self) { devices.insert(device) }
+            case 30: hasLink = true
+            case 9: workingHops = Self.devicesOfWorkingHops(value)
             case 15: table = value.number(at: 0, as: UInt32.self) ?? table
             default: break
             }
@@ -110,20 +128,23 @@ struct RouteDump {
         }
         // RT_TABLE_DEFAULT and RT_TABLE_MAIN. A VPN's own table can be ignored, because the main table then
         // has a default route, too.
-        guard table == 253 || table == 254 else { return false }
-        return workingHops ?? (hasLink && flags & deadOrLinkDown == 0)
+        guard table == 253 || table == 254 else { return nil }
+        if let workingHops { return workingHops.isEmpty ? nil : workingHops }
+        return hasLink && flags & deadOrLinkDown == 0 ? devices : nil
     }
 
-    private static func hasWorkingHop(_ hops: ArraySlice<UInt8>) -> Bool {
+    /// The devices of an array of rtnexthop: length, flags, hops and number of the device.
+    private static func devicesOfWorkingHops(_ hops: ArraySlice<UInt8>) -> Set<UInt32> {
+        var working: Set<UInt32> = []
         var rest = hops
         while let length = rest.number(at: 0, as: UInt16.self).map(Int.init), length >= 8,
             length <= rest.count,
-            let flags = rest.number(at: 2, as: UInt8.self)
+            let flags = rest.number(at: 2, as: UInt8.self), let device = rest.number(at: 4, as: UInt32.self)
         {
-            if UInt32(flags) & deadOrLinkDown == 0 { return true }
+            if UInt32(flags) & deadOrLinkDown == 0 { working.insert(device) }
             rest = rest.dropFirst((length + 3) & ~3)
         }
-        return false
+        return working
     }
 
     /// RTNH_F_DEAD and RTNH_F_LINKDOWN.

@@ -113,6 +113,10 @@ public struct Conditions: Equatable, Sendable, Codable {
     public var storage: Reading<ByteCount>
     /// The conditions that files in `conditions.d` define, by name; a name that is missing is not defined.
     public var custom: [String: Reading<Bool>]
+    /// What the ways to the network are made of; empty if unknown, or without a network.
+    ///
+    /// No policy examines it; it is for handlers.
+    public var interfaces: Set<NetworkInterface> = []
 
     public init(
         power: Reading<PowerCondition>, lowPowerMode: Reading<Bool>, network: Reading<NetworkCondition>,
@@ -145,6 +149,11 @@ public struct Conditions: Equatable, Sendable, Codable {
             gpu: values.decode(Reading<Bool>.self, forKey: .gpu),
             storage: values.decodeIfPresent(Reading<ByteCount>.self, forKey: .storage) ?? .unknown,
             custom: values.decodeIfPresent([String: Reading<Bool>].self, forKey: .custom) ?? [:])
+    }
+
+    // What no policy examines is not recorded.
+    private enum CodingKeys: CodingKey {
+        case power, lowPowerMode, network, thermal, user, pressure, gpu, storage, custom
     }
 
     /// The initial conditions with `--conditions simulated`: mains power, an unmetered network, cool, an idle

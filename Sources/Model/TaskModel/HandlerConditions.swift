@@ -28,11 +28,13 @@ public struct HandlerConditions: Equatable, Sendable {
     public var hasGPU: Bool
     /// The network; `nil` if unknown.
     public var network: NetworkCondition?
+    /// What the ways to the network are made of; empty if unknown.
+    public var interfaces: Set<NetworkInterface>
 
     public init(
         isLowPowerMode: Bool, thermal: ThermalCondition, power: Power, batteryPercent: Int?,
         refresh: RefreshPermission, shouldDefer: Bool, hasGPU: Bool = false,
-        network: NetworkCondition? = nil
+        network: NetworkCondition? = nil, interfaces: Set<NetworkInterface> = []
     ) {
         self.isLowPowerMode = isLowPowerMode
         self.thermal = thermal
@@ -42,6 +44,7 @@ public struct HandlerConditions: Equatable, Sendable {
         self.shouldDefer = shouldDefer
         self.hasGPU = hasGPU
         self.network = network
+        self.interfaces = interfaces
     }
 
     /// Selects from a snapshot the conditions that handlers can read.
@@ -57,6 +60,7 @@ public struct HandlerConditions: Equatable, Sendable {
             isLowPowerMode: conditions.lowPowerMode.value ?? false,
             thermal: conditions.thermal.value ?? .nominal, power: power,
             batteryPercent: supply?.batteryPercent, refresh: refresh, shouldDefer: shouldDefer,
-            hasGPU: conditions.gpu.value ?? false, network: conditions.network.value)
+            hasGPU: conditions.gpu.value ?? false, network: conditions.network.value,
+            interfaces: conditions.interfaces)
     }
 }

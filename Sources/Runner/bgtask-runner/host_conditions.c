@@ -24,13 +24,15 @@ void conditions_take(bgtask_task *task, struct body body) {
         .gpu = body_number(body, 7, 0) != 0,
         .network =
             (bgtask_network)known(body_number(body, 8, 0), BGTASK_NETWORK_UNMETERED, BGTASK_NETWORK_UNKNOWN),
+        .interfaces = (uint32_t)body_number(body, 9, 0),
     };
     pthread_mutex_lock(&task->lock);
     const bgtask_conditions *before = &task->conditions;
     bool is_news = before->low_power_mode != now.low_power_mode || before->thermal != now.thermal ||
                    before->power != now.power || before->battery != now.battery ||
                    before->refresh != now.refresh || before->should_defer != now.should_defer ||
-                   before->gpu != now.gpu || before->network != now.network;
+                   before->gpu != now.gpu || before->network != now.network ||
+                   before->interfaces != now.interfaces;
     task->conditions = now;
     bgtask_conditions_handler handler = is_news ? task->conditions_handler : NULL;
     void *context = task->conditions_context;

@@ -166,9 +166,12 @@ public final class TestApp: Sendable {
     ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` contains the GPU; `nil`
     ///     keeps the old value.
     ///   - network: What `NWPathMonitor` reports; `nil` keeps the old value.
+    ///   - interfaces: What the network is made of; empty means that the host does not know, and `nil` keeps
+    ///     the old value.
     public func setConditions(
         lowPowerMode: Bool? = nil, thermalState: ProcessInfo.ThermalState? = nil, shouldDefer: Bool? = nil,
-        offersGPU: Bool? = nil, network: NetworkState? = nil
+        offersGPU: Bool? = nil, network: NetworkState? = nil,
+        interfaces: Set<InterfaceKind>? = nil
     ) {
         host.changeConditions { conditions in
             if let lowPowerMode { conditions.isLowPower = lowPowerMode }
@@ -176,6 +179,30 @@ public final class TestApp: Sendable {
             if let shouldDefer { conditions.shouldDefer = shouldDefer }
             if let offersGPU { conditions.hasGPU = offersGPU }
             if let network { conditions.network = network.condition }
+            if let interfaces {
+                conditions.interfaces = interfaces.reduce(into: []) { $0.formUnion($1.condition) }
+            }
+        }
+    }
+
+    /// What a way to the network is made of.
+    public enum InterfaceKind: Sendable {
+        /// A wireless local network.
+        case wifi
+        /// A network of mobile phones.
+        case cellular
+        /// A cable.
+        case wiredEthernet
+        /// A VPN, a virtual device, or an unknown one.
+        case other
+
+        var condition: MachineConditions.Interfaces {
+            switch self {
+            case .wifi: .wifi
+            case .cellular: .cellular
+            case .wiredEthernet: .wired
+            case .other: .other
+            }
         }
     }
 

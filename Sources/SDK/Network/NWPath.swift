@@ -22,22 +22,28 @@ public struct NWPath: Hashable, Sendable, CustomDebugStringConvertible {
     }
 
     private let network: MachineConditions.Network
-    private let isExcluded: Bool
+    /// The kinds of interfaces that the monitor asks for and the machine uses.
+    private let types: Set<NWInterface.InterfaceType>
 
     /// Makes the path of a network.
     ///
     /// - Parameters:
     ///   - network: The network, as the host reports it.
-    ///   - isExcluded: Whether the monitor asks for another kind of interface.
-    init(_ network: MachineConditions.Network, isExcluded: Bool) {
+    ///   - interfaces: What it is made of, as the host reports it; without a report, it is `other`.
+    ///   - excluded: The kinds of interfaces for which the monitor does not ask.
+    init(
+        _ network: MachineConditions.Network, _ interfaces: MachineConditions.Interfaces,
+        without excluded: Set<NWInterface.InterfaceType>
+    ) {
         self.network = network
-        self.isExcluded = isExcluded
+        let used = NWInterface.kinds.filter { interfaces.contains($0.value) }.map(\.key)
+        types = Set(used.isEmpty ? [.other] : used).subtracting(excluded)
     }
 
     /// Whether data can be sent; the host knows only whether the machine has a network, not whether a server
     /// answers.
     public var status: Status {
-        if isExcluded { return .unsatisfied }
+        if types.isEmpty { return .unsatisfied }
         return switch network {
         case .unknown: .requiresConnection
         case .none: .unsatisfied
@@ -64,15 +70,21 @@ public struct NWPath: Hashable, Sendable, CustomDebugStringConvertible {
     /// Whether there is a network.
     public var supportsDNS: Bool { status == .satisfied }
 
-    /// One interface of the type `other`, while there is a network.
-    public var availableInterfaces: [NWInterface] { status == .satisfied ? [.theOther] : [] }
-
-    /// Whether the network uses an interface of a type: true for `other` only, while there is a network.
+    /// The interfaces of the default routes, one for each type, while there is a network.
     ///
-    /// The host knows what a network costs, not what it is made of. Ask ``isExpensive`` instead of
-    /// `cellular`.
+    /// Wi-Fi comes first, then a cable, a mobile network, and others.
+    public var availableInterfaces: [NWInterface] {
+        guard status == .satisfied else { return [] }
+        return [.wifi, .wiredEthernet, .cellular, .other].filter(types.contains).map(NWInterface.init)
+    }
+
+    /// Whether the network uses an interface of a type.
+    ///
+    /// The host asks the kernel what the devices of the default routes are. `other` is a VPN, a virtual
+    /// device of a container, or what the host does not know; an older host knows none. To find out whether
+    /// data costs money, ask ``isExpensive`` instead of `cellular`: a phone's hotspot is `wifi`.
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
-        status == .satisfied && type == .other
+        status == .satisfied && types.contains(type)
     }
 
     /// The status and the costs, in words.
@@ -86,23 +98,32 @@ public struct NWPath: Hashable, Sendable, CustomDebugStringConvertible {
 
 /// A way to the network.
 public struct NWInterface: Hashable, Sendable, CustomDebugStringConvertible {
-    /// What a network is made of; the host does not know it, so it is always `other`.
+    /// What a network is made of.
     public enum InterfaceType: Hashable, Sendable, CaseIterable {
+        /// A VPN, a virtual device, or an unknown one.
         case other
+        /// A wireless local network.
         case wifi
+        /// A network of mobile phones.
         case cellular
+        /// A cable.
         case wiredEthernet
+        /// The machine itself; no way to a network uses it.
         case loopback
     }
 
-    /// Always `other`.
+    /// What it is made of.
     public let type: InterfaceType
-    /// Always `network`.
-    public let name: String
+    /// The name of the type; the host does not tell the name of the device.
+    public var name: String { "\(type)" }
     /// Always 0.
-    public let index: Int
+    public var index: Int { 0 }
 
-    static let theOther = NWInterface(type: .other, name: "network", index: 0)
+    static let kinds: [InterfaceType: MachineConditions.Interfaces] = [
+        .wifi: .wifi, .cellular: .cellular, .wiredEthernet: .wired, .other: .other,
+    ]
+
+    init(_ type: InterfaceType) { self.type = type }
 
     /// The name.
     public var debugDescription: String { name }

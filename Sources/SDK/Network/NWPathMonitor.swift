@@ -23,7 +23,7 @@ public final class NWPathMonitor: Sendable {
     /// Makes a monitor of all interfaces.
     public init() { excluded = [] }
 
-    /// Makes a monitor of one type of interface; only `other` can ever be there.
+    /// Makes a monitor of one type of interface.
     public init(requiredInterfaceType: NWInterface.InterfaceType) {
         excluded = Set(NWInterface.InterfaceType.allCases).subtracting([requiredInterfaceType])
     }
@@ -35,7 +35,8 @@ public final class NWPathMonitor: Sendable {
 
     /// The network now.
     public var currentPath: NWPath {
-        NWPath(App.shared.host.conditions.network, isExcluded: excluded.contains(.other))
+        let conditions = App.shared.host.conditions
+        return NWPath(conditions.network, conditions.interfaces, without: excluded)
     }
 
     /// Called on the queue with the path once after ``start(queue:)``, and then after every change.

@@ -135,6 +135,10 @@ public struct ClientConditionsMessage: Codable, Equatable, Sendable {
     public var gpu: Bool
     /// The network: `none`, `constrained`, `metered` or `unmetered`; `null` if unknown.
     @Explicit public var network: NetworkCondition?
+    /// What the ways to the network are made of, sorted; `nil` from an older host.
+    ///
+    /// The words are `cellular`, `other`, `wifi` and `wired`; there are none if it is unknown.
+    public var interfaces: [NetworkInterface]?
 
     init(_ conditions: HandlerConditions) {
         lowPowerMode = conditions.isLowPowerMode
@@ -143,6 +147,7 @@ public struct ClientConditionsMessage: Codable, Equatable, Sendable {
         batteryPercent = conditions.batteryPercent
         gpu = conditions.hasGPU
         network = conditions.network
+        interfaces = conditions.interfaces.sorted { $0.rawValue < $1.rawValue }
     }
 }
 

@@ -5,7 +5,7 @@ public struct ConditionsMessage: WireMessage {
     public static let kind: UInt8 = 0x13
     public static let table = FieldTable(
         .required(1, .flag), .required(2, .u64), .required(3, .u64), .optional(4, .u64), .required(5, .u64),
-        .optional(6, .flag), .optional(7, .flag), .optional(8, .u64))
+        .optional(6, .flag), .optional(7, .flag), .optional(8, .u64), .optional(9, .u64))
     /// The conditions that the task receives.
     public var conditions: HandlerConditions
 
@@ -19,11 +19,18 @@ public struct ConditionsMessage: WireMessage {
         1: .none, 2: .constrained, 3: .metered, 4: .unmetered,
     ]
 
+    /// The bits of interfaces.
+    private static let interfaces: [NetworkInterface: UInt64] = [
+        .wifi: 1, .cellular: 2, .wired: 4, .other: 8,
+    ]
+
     public init(_ values: FieldValues) throws(WireError) {
         let battery: UInt64? = values[4]
         if let battery, battery > 100 { throw WireError(.range, "a battery is \(battery) % full") }
         let network: UInt64? = values[8]
         if let network, network > 4 { throw WireError(.range, "\(network) is not a network") }
+        let interfaces: UInt64 = values[9] ?? 0
+        if interfaces > 15 { throw WireError(.range, "\(interfaces) is not a set of interfaces") }
         conditions = HandlerConditions(
             isLowPowerMode: values[1],
             thermal: try Self.word(Self.thermals, values[2], "thermal state"),
@@ -31,7 +38,8 @@ public struct ConditionsMessage: WireMessage {
             batteryPercent: battery.map(Int.init),
             refresh: try Self.word(Self.refreshes, values[5], "refresh status"),
             shouldDefer: values[6], hasGPU: values[7],
-            network: network.flatMap { Self.networks[$0] })
+            network: network.flatMap { Self.networks[$0] },
+            interfaces: Set(Self.interfaces.filter { interfaces & $0.value != 0 }.keys))
     }
 
     private static func word<Word>(_ words: [Word], _ number: UInt64, _ what: String) throws(WireError)
@@ -50,6 +58,8 @@ public struct ConditionsMessage: WireMessage {
         fields.write(6, ifTrue: conditions.shouldDefer)
         fields.write(7, ifTrue: conditions.hasGPU)
         fields.write(8, Self.networks.first { $0.value == conditions.network }?.key)
+        let interfaces = conditions.interfaces.reduce(0) { $0 | (Self.interfaces[$1] ?? 0) }
+        fields.write(9, interfaces == 0 ? nil : interfaces)
     }
 
     private static func number<Word: Equatable>(of word: Word, in words: [Word]) -> UInt64 {

@@ -8,8 +8,19 @@ struct RouteSensor: Sensor {
     let key = ConditionKey.network
     let source = "rtnetlink"
     let lowData: LowDataMode
+    private let devices: NetworkDevices
 
-    init(lowData: LowDataMode = .never) { self.lowData = lowData }
+    init(lowData: LowDataMode = .never, sysfsRoot: String = "/sys") {
+        self.lowData = lowData
+        devices = NetworkDevices(sysfsRoot: sysfsRoot)
+    }
+
+    /// The default routes of NetworkManager's connections are the kernel's, too, so this sensor also knows
+    /// the devices when it does not decide on the condition.
+    func interfaces() -> Set<NetworkInterface>? {
+        // A failed read of the routes is told by read(at:), and then nothing is known of the devices.
+        devices.kinds(of: (try? DefaultRoute.devices()) ?? [])
+    }
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         try? KernelNotices.routes(onNotice)

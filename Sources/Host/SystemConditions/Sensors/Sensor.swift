@@ -40,6 +40,9 @@ protocol Sensor: Sendable {
     /// asked again; `nil` if it can't.
     func nextLook(after now: Moment) -> Duration?
 
+    /// What the ways to the network are made of; `nil` if this sensor does not know.
+    func interfaces() -> Set<NetworkInterface>?
+
     /// Whether the value is reliable after a better source has vanished or failed.
     ///
     /// A source with less information must not report a better value than the lost source did.
@@ -54,4 +57,5 @@ protocol Sensor: Sendable {
 extension Sensor {
     func nextLook(after now: Moment) -> Duration? { nil }
     func mayStandIn(with value: ConditionValue) -> Bool { true }
+    func interfaces() -> Set<NetworkInterface>? { nil }
 }

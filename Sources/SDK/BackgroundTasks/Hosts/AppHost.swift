@@ -289,6 +289,18 @@ package struct MachineConditions: Equatable, Sendable {
     /// Whether continued tasks may request the GPU.
     package var hasGPU = false
     package var network = Network.unknown
+    /// What the ways to the network are made of; empty if unknown.
+    package var interfaces: Interfaces = []
+
+    /// A set of kinds of interfaces; the bits are those of `bgtask.h`.
+    package struct Interfaces: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        package static let wifi = Interfaces(rawValue: 1)
+        package static let cellular = Interfaces(rawValue: 2)
+        package static let wired = Interfaces(rawValue: 4)
+        package static let other = Interfaces(rawValue: 8)
+    }
 
     package init() {}
 }

@@ -287,6 +287,7 @@ extension MachineConditions {
         shouldDefer = conditions.should_defer != 0
         hasGPU = conditions.gpu != 0
         network = Network(rawValue: Int(conditions.network.rawValue)) ?? .unknown
+        interfaces = Interfaces(rawValue: conditions.interfaces)
     }
 }
 

@@ -117,8 +117,8 @@
         public var localPort: Int? { facts.localPort == 0 ? nil : facts.localPort }
         /// Whether the connection was that of an earlier request.
         public var isReusedConnection: Bool { facts.isReused }
-        /// Always false, because the host does not know what a network is made of.
-        public var isCellular: Bool { false }
+        /// Whether the machine uses a mobile network now.
+        public var isCellular: Bool { App.shared.host.conditions.interfaces.contains(.cellular) }
         /// Whether the network is metered now.
         public var isExpensive: Bool {
             let network = App.shared.host.conditions.network

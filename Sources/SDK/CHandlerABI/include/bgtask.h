@@ -162,6 +162,14 @@ typedef enum bgtask_network {
     BGTASK_NETWORK_UNMETERED = 4
 } bgtask_network;
 
+/** What the ways to the network are made of; the bits of a set. Since 1. */
+typedef enum bgtask_interfaces {
+    BGTASK_INTERFACE_WIFI = 1,
+    BGTASK_INTERFACE_CELLULAR = 2,
+    BGTASK_INTERFACE_WIRED = 4, /**< A cable. */
+    BGTASK_INTERFACE_OTHER = 8  /**< A VPN, a bridge of a container and others. */
+} bgtask_interfaces;
+
 /** The conditions of the machine that handlers can read. Since 1. */
 typedef struct bgtask_conditions {
     size_t struct_size;     /**< sizeof(bgtask_conditions); the plugin sets it
@@ -180,7 +188,9 @@ typedef struct bgtask_conditions {
     /** The network; of the whole machine, also if the task may not use it. Early runners lack this member:
      *  test it with BGTASK_HAS. Since 1. */
     bgtask_network network;
-    int32_t reserved_end; /**< 0, for the same reason. Since 1. */
+    /** The set of BGTASK_INTERFACE_ bits of the devices of the default routes; 0 if unknown, without a
+     * network, and from early runners. A plugin that knows no name of a bit ignores it. Since 1. */
+    uint32_t interfaces;
 } bgtask_conditions;
 
 /** The host's request that the launch end; it is made once. Since 1. */

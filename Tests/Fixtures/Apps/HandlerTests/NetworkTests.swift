@@ -58,13 +58,43 @@ import Testing
         }
     }
 
-    @Test func `a monitor of wi-fi finds none, because the host does not know what a network is made of`()
-        async throws
-    {
+    @Test func `a network of which the host knows no device is of another type`() async throws {
         try await withTestApp(permitting: [:]) { app in
             app.setConditions(network: .unmetered)
             #expect(NWPathMonitor(requiredInterfaceType: .wifi).currentPath.status == .unsatisfied)
             #expect(NWPathMonitor().currentPath.usesInterfaceType(.other))
+            #expect(NWPathMonitor().currentPath.availableInterfaces.map(\.type) == [.other])
+        }
+    }
+
+    @Test func `a path has the types of the devices, and a monitor of one type sees only that`() async throws
+    {
+        try await withTestApp(permitting: [:]) { app in
+            app.setConditions(network: .unmetered, interfaces: [.wiredEthernet, .wifi])
+            let path = NWPathMonitor().currentPath
+            #expect(path.availableInterfaces.map(\.type) == [.wifi, .wiredEthernet])
+            #expect(path.usesInterfaceType(.wifi) && path.usesInterfaceType(.wiredEthernet))
+            #expect(!path.usesInterfaceType(.cellular) && !path.usesInterfaceType(.other))
+            #expect(!path.usesInterfaceType(.loopback))
+            let wifi = NWPathMonitor(requiredInterfaceType: .wifi).currentPath
+            #expect(wifi.status == .satisfied && wifi.availableInterfaces.map(\.type) == [.wifi])
+            #expect(NWPathMonitor(requiredInterfaceType: .cellular).currentPath.status == .unsatisfied)
+            let both: [NWInterface.InterfaceType] = [.wifi, .wiredEthernet]
+            #expect(NWPathMonitor(prohibitedInterfaceTypes: both).currentPath.status == .unsatisfied)
+            app.setConditions(network: NetworkState.none)
+            #expect(NWPathMonitor().currentPath.availableInterfaces.isEmpty)
+            #expect(!NWPathMonitor().currentPath.usesInterfaceType(.wifi))
+        }
+    }
+
+    @Test func `a change of the device alone is told`() async throws {
+        try await withTestApp(permitting: [:]) { app in
+            app.finishLaunching {}
+            app.setConditions(network: .unmetered, interfaces: [.wifi])
+            for await path in NWPathMonitor() {
+                if path.usesInterfaceType(.wiredEthernet) { break }
+                app.setConditions(interfaces: [.wiredEthernet])
+            }
         }
     }
 

@@ -88,6 +88,8 @@ final class ClientSession: Sendable {
         var gpu: Bool?
         /// Older hosts do not send this key.
         var network: String?
+        /// Older hosts do not send this key.
+        var interfaces: [String]?
     }
 
     private func take(_ event: EventStreamDecoder.Event) {
@@ -110,6 +112,9 @@ final class ClientSession: Sendable {
             new.power = MachineConditions.powerWords[told.power] ?? .unknown
             new.hasGPU = told.gpu ?? false
             new.network = told.network.flatMap { MachineConditions.networkWords[$0] } ?? .unknown
+            for word in told.interfaces ?? [] {
+                new.interfaces.formUnion(MachineConditions.interfaceWords[word] ?? .other)
+            }
             conditions(new)
         default: break
         }

@@ -134,4 +134,7 @@ extension MachineConditions {
     static let networkWords: [String: Network] = [
         "none": .none, "constrained": .constrained, "metered": .metered, "unmetered": .unmetered,
     ]
+    static let interfaceWords: [String: Interfaces] = [
+        "wifi": .wifi, "cellular": .cellular, "wired": .wired, "other": .other,
+    ]
 }
