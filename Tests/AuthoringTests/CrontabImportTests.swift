@@ -23,6 +23,8 @@ import Testing
         // Either the day or the weekday.
         ("0 5 13 * 5", ["*-*-13 05:00", "Fri *-*-01..12,14..31 05:00"]),
         ("0 5 13 6 5", ["*-06-13 05:00", "Fri *-06-01..12,14..31 05:00"]),
+        // One of the fields has every date; seen with Debian's cron.
+        ("0 5 1-31 * 1", ["05:00"]), ("0 5 1 3 0-6", ["*-03-* 05:00"]),
         // A field with a star is no limit of its own, so both must match.
         ("0 5 */2 * 5", ["Fri *-*-01/2 05:00"]),
         ("@daily", ["daily"]), ("@Weekly", ["Sun 00:00"]),
@@ -108,7 +110,7 @@ import Testing
 
     @Test(arguments: [
         "rsync -r --delete ~/ /mnt/no-such-dir/", "~/bin/nightly.sh", "\"$HOME/bin/x\"", "${HOME}/bin/x a",
-        "cd && ls", "cd docs && ls", "mail -s list ops < docs/list", "tar cf /dev/null docs", "./docs/list",
+        "for f in docs/*; do echo $f; done", "find . -name x", "cd && ls", "cd docs && ls", "mail -s list ops < docs/list", "tar cf /dev/null docs", "./docs/list",
     ])
     func `a line that names files of the home directory starts there, as with cron`(command: String) throws {
         let home = try Folder()
@@ -135,6 +137,10 @@ import Testing
         ("touch /run/lock/no-such.lock", "a job has no /tmp of the machine"),
         ("curl -s http://example.com/feed", "needs --internet"),
         ("python3 /usr/bin/fetch ftp://example.com", "needs --internet"),
+        ("test -x /usr/bin/certbot && perl -e 'sleep 9' && certbot -q renew", "needs --internet"),
+        ("rsync -a /srv/photos backup:photos", "needs --internet"),
+        ("cd /srv && git pull -q", "needs --internet"),
+        ("find /tmp -mtime +7 -delete", "a job has no /tmp of the machine"),
         ("root /bin/true", "give --system"),
     ])
     func `a note says what the sandbox will refuse`(command: String, note: String) throws {

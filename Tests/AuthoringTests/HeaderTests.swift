@@ -33,6 +33,14 @@ import Testing
         found.functions[name]?.signature.parameters?.map { $0.type.word?.rawValue }
     }
 
+    @Test func `very many pointers and arrays are not read, and what follows is`() {
+        let text =
+            "int \(String(repeating: "*", count: 300_000)) deep(void);\n"
+            + "int wide\(String(repeating: "[1]", count: 300_000));\nint after(int a);\n"
+        let found = HeaderParser.read(Array(text.utf8))
+        #expect(found.functions.keys.sorted() == ["after"])
+    }
+
     @Test func `prototypes of all forms are read, and their typedefs resolved`() {
         #expect(words("thing_init_") == ["pointer", "int"])
         #expect(words("thing_half") == ["int"])

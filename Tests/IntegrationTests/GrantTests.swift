@@ -125,4 +125,88 @@ import Testing
         #expect(names == ["maker.yaml"])
         #expect(host.stop() == 0)
     }
+
+    /// A task can put a link into a directory to which it may write, for its next launch.
+    @Test(arguments: [
+        "read: [\"FOLDER/work/config\"], write: [\"FOLDER/work\"]",
+        "write: [\"FOLDER/work\", {path: \"FOLDER/work/config/made\", create: true}]",
+    ])
+    func `a link in a write grant leads no other grant out of it`(grants: String) throws {
+        let host = try HostProcess()
+        let folder = host.directory.appendingPathComponent("f")
+        for name in ["work", "secret"] {
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+        }
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.nested
+            modes: [processing]
+            sandbox: {\(grants.replacing("FOLDER", with: folder.path))}
+            tasks:
+              - identifier: com.example.nested
+                kind: processing
+                command: {script: "true"}
+
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("nested.yaml"))
+        try host.start()
+        #expect(host.run("launch", "com.example.nested", "--wait").status == 0)
+        let config = folder.appendingPathComponent("work/config")
+        try? FileManager.default.removeItem(at: config)
+        try FileManager.default.createSymbolicLink(
+            at: config, withDestinationURL: folder.appendingPathComponent("secret"))
+        let refused = host.run("launch", "com.example.nested", "--wait")
+        #expect(refused.status != 0)
+        #expect(
+            (refused.output + refused.errors).contains("work/config, which tasks can change"), "\(refused)")
+        let made = folder.appendingPathComponent("secret/made").path
+        #expect(!FileManager.default.fileExists(atPath: made))
+        // A link that stays inside is no way out.
+        try FileManager.default.removeItem(at: config)
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("work/real"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: config.path, withDestinationPath: "real")
+        let inside = host.run("launch", "com.example.nested", "--wait")
+        #expect(inside.status == 0, "\(inside)")
+        #expect(host.stop() == 0)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can mount"))
+    func `what is mounted below a write grant is there, and what is read-only stays so`() throws {
+        let host = try HostProcess()
+        host.environment["BGTASK_ISOLATION_USERS"] = "none"
+        let folder = host.directory.appendingPathComponent("mounts")
+        for name in ["memory", "archive"] {
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+        }
+        let (memory, archive) = (folder.path + "/memory", folder.path + "/archive")
+        defer { for path in [memory, archive] { _ = Command.run(["umount", path]) } }
+        #expect(Command.run(["mount", "-t", "tmpfs", "test", memory]).status == 0)
+        #expect(Command.run(["mount", "--bind", archive, archive]).status == 0)
+        #expect(Command.run(["mount", "-o", "remount,bind,ro", archive]).status == 0)
+        try Data("inside".utf8).write(to: folder.appendingPathComponent("memory/file"))
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.mounts
+            modes: [processing]
+            sandbox: {write: ["\(folder.path)"]}
+            tasks:
+              - identifier: com.example.mounts
+                kind: processing
+                command:
+                  script: |
+                    grep inside \(memory)/file
+                    echo new > \(memory)/new
+                    if echo new > \(archive)/new; then exit 9; fi
+
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("mounts.yaml"))
+        try host.start()
+        let answer = host.run("launch", "com.example.mounts", "--wait")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(FileManager.default.fileExists(atPath: memory + "/new"))
+        #expect(host.stop() == 0)
+    }
 }

@@ -93,6 +93,7 @@ import Testing
         var new = Conditions.simulatedStart
         new.gpu = .known(true)
         new.storage = .known(.gibibytes(3))
+        new.interfaces = [.wifi]
         new.custom = ["docked": .known(true)]
         // A condition that is added later must be in this test.
         for (before, after) in zip(Mirror(reflecting: old).children, Mirror(reflecting: new).children) {

@@ -144,6 +144,7 @@ extension Conditions {
         if old.pressure != new.pressure { pressure = new.pressure }
         if old.gpu != new.gpu { gpu = new.gpu }
         if old.storage != new.storage { storage = new.storage }
+        if old.interfaces != new.interfaces { interfaces = new.interfaces }
         guard old.custom != new.custom else { return }
         for name in Set(old.custom.keys).union(new.custom.keys) where old.custom[name] != new.custom[name] {
             custom[name] = new.custom[name]

@@ -24,47 +24,32 @@
 #endif
 #define RECURSIVELY 0x8000 // AT_RECURSIVE, which old headers lack
 
-/* Sets and clears the read-only flag of a mount, and of all mounts below it if `flags` says so. */
-static bool set_read_only(int place, const char *path, bool read_only, unsigned flags) {
-    struct mount_attr attributes = {0};
-    if (read_only)
-        attributes.attr_set = MOUNT_ATTR_RDONLY;
-    else
-        attributes.attr_clr = MOUNT_ATTR_RDONLY;
-    return syscall(SYS_mount_setattr, place, path, flags, &attributes, sizeof(attributes)) == 0;
+/* A granted path, and a copy of the mounts at it and below. */
+struct writable {
+    int place, tree;
+};
+
+/* Makes all mounts of the namespace read-only. */
+static bool make_all_read_only(void) {
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+    return syscall(SYS_mount_setattr, AT_FDCWD, "/", RECURSIVELY, &attributes, sizeof(attributes)) == 0;
 }
 
-/* Mounts what is at an open place on itself, and writable. */
-static bool mount_writable(int place) {
-    int tree = (int)syscall(SYS_open_tree, place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-    if (tree < 0)
-        return false;
-    bool done =
-        set_read_only(tree, "", false, AT_EMPTY_PATH) &&
-        syscall(SYS_move_mount, tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
-    int code = errno;
-    close(tree);
-    errno = code;
-    return done;
-}
-
-/* Makes one granted path writable again. The host has followed all links in it; a link that is there now was
- * made to lead the grant to another place. */
-static bool open_for_writing(const char *path, char *finding, size_t size) {
+/* Opens one granted path, and copies the mounts there. The host has followed all links in the path; a link
+ * that is there now was made to lead the grant to another place. A path that is gone is no mistake. */
+static bool copy_mounts(const char *path, struct writable *writable) {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
-    int place = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-    if (place < 0 && errno == ENOENT)
-        return true;
-    bool done = place >= 0 && mount_writable(place);
-    int code = errno;
-    if (place >= 0)
-        close(place);
-    if (done)
-        return true;
-    char step[512];
-    snprintf(step, sizeof(step), "a writable mount of %.400s", path);
-    errno = code;
-    return sandbox_refused(step, finding, size);
+    writable->place = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+    if (writable->place < 0)
+        return errno == ENOENT;
+    writable->tree = (int)syscall(SYS_open_tree, writable->place, "",
+                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | RECURSIVELY);
+    return writable->tree >= 0;
+}
+
+static bool mount_copy(const struct writable *writable) {
+    return writable->place < 0 || syscall(SYS_move_mount, writable->tree, "", writable->place, "",
+                                          MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
 /* Files of /proc that name keys, addresses of the kernel, or what it does for others. The rule for /proc
@@ -83,16 +68,48 @@ static void mask_kernel(void) {
 }
 
 /* Makes all file systems read-only, except for the granted paths. Landlock leaves the attributes of files to
- * this. */
-static bool make_read_only(const struct sandbox *sandbox, char *finding, size_t size) {
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        !set_read_only(AT_FDCWD, "/", true, RECURSIVELY))
+ * this. The mounts of the granted paths are copied before and mounted after that, so each of them, and each
+ * below them, is as it was: one that the administrator mounted read-only stays so. */
+static bool make_read_only_but(const struct paths *paths, struct writable *writables, char *finding,
+                               size_t size) {
+    char step[512];
+    for (size_t i = 0; i < paths->count; i++)
+        if (!copy_mounts(paths->items[i], &writables[i])) {
+            snprintf(step, sizeof(step), "a writable mount of %.400s", paths->items[i]);
+            return sandbox_refused(step, finding, size);
+        }
+    if (!make_all_read_only())
         return sandbox_refused("read-only mounts in a mount namespace", finding, size);
     mask_kernel();
-    for (size_t i = 0; i < sandbox->write.count; i++)
-        if (!open_for_writing(sandbox->write.items[i], finding, size))
-            return false;
+    for (size_t i = 0; i < paths->count; i++)
+        if (!mount_copy(&writables[i])) {
+            snprintf(step, sizeof(step), "a writable mount of %.400s", paths->items[i]);
+            return sandbox_refused(step, finding, size);
+        }
     return true;
+}
+
+static bool make_read_only(const struct sandbox *sandbox, char *finding, size_t size) {
+    // Otherwise, mounts of this namespace would appear outside of it.
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        return sandbox_refused("private mounts in a mount namespace", finding, size);
+    size_t count = sandbox->write.count;
+    struct writable *writables = malloc((count + 1) * sizeof(*writables));
+    if (writables == NULL)
+        return sandbox_refused("memory for the granted paths", finding, size);
+    for (size_t i = 0; i < count; i++)
+        writables[i] = (struct writable){-1, -1};
+    bool done = make_read_only_but(&sandbox->write, writables, finding, size);
+    int code = errno;
+    for (size_t i = 0; i < count; i++) {
+        if (writables[i].place >= 0)
+            close(writables[i].place);
+        if (writables[i].tree >= 0)
+            close(writables[i].tree);
+    }
+    free(writables);
+    errno = code;
+    return done;
 }
 
 static bool set_kernel(const char *path, const char *value) {

@@ -20,6 +20,10 @@ struct FunctionLibraries {
         for header in headers {
             let links = HeaderDirectories.files(besides: header)
                 .filter { $0.contains("/lib") && $0.hasSuffix(".so") }
+            // The package of the C library has libraries for debugging, too, with the same functions.
+            if links.contains(where: { $0.hasSuffix("/libc.so") }), let soname = ofTheSystem(function) {
+                return soname
+            }
             for link in links {
                 guard let path = try? DirectoryTree.realPath(of: link), let found = self.file(at: path),
                     found.functions.contains(function), let soname = found.soname
@@ -27,7 +31,15 @@ struct FunctionLibraries {
                 return soname
             }
         }
-        for soname in headers.flatMap(similar) + ["libc.so.6", "libm.so.6"] {
+        return first(of: headers.flatMap(similar), with: function) ?? ofTheSystem(function)
+    }
+
+    private mutating func ofTheSystem(_ function: String) -> String? {
+        first(of: ["libc.so.6", "libm.so.6"], with: function)
+    }
+
+    private mutating func first(of names: [String], with function: String) -> String? {
+        for soname in names {
             guard let path = LoaderPaths.find(soname, in: directories), let found = self.file(at: path),
                 found.functions.contains(function)
             else { continue }

@@ -28,7 +28,8 @@ struct HeaderDirectories {
     init(libraries: [String], headers: [String], programs: HeaderPrograms) {
         let names = Set(
             Self.packages(linking: libraries)
-                + headers.compactMap { Self.path(of: $0, in: Self.standard) }.flatMap(Self.packages(with:)))
+                + headers.compactMap { Self.path(of: $0, in: Self.standard) ?? Self.pathBelow(of: $0) }
+                .flatMap(Self.packages(with:)))
         guard !names.isEmpty, let program = programs.path(of: "pkg-config") else {
             further = []
             return
@@ -50,6 +51,14 @@ struct HeaderDirectories {
 
     /// The path of a header; `nil` if none of the directories has it.
     func path(of header: String) -> String? { Self.path(of: header, in: Self.standard + further) }
+
+    /// The path of a header that a package keeps in a directory of its own, such as `libxml2/`.
+    private static func pathBelow(of header: String) -> String? {
+        let below = standard.flatMap { directory in
+            ((try? DirectoryTree.names(in: directory)) ?? []).sorted().map { "\(directory)/\($0)" }
+        }
+        return path(of: header, in: below)
+    }
 
     private static func path(of header: String, in directories: [String]) -> String? {
         directories.lazy.map { "\($0)/\(header)" }.first { (try? FileIdentity(of: $0))?.isRegular ?? false }

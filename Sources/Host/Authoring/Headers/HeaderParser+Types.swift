@@ -202,9 +202,13 @@ extension HeaderParser {
         defer { depth -= 1 }
         guard depth < Self.deepest else { throw Failure() }
         var (base, isConstant) = (base, isConstant)
+        var pointers = 0
         while true {
             try skipAttributes()
             if take("*") {
+                // A type is as deep as its pointers, and to free a very deep one takes all of the stack.
+                pointers += 1
+                guard pointers < Self.deepest else { throw Failure() }
                 base = .pointer(to: base, isConstant: isConstant)
                 isConstant = false
             } else if Self.qualifiers.contains(next) {
@@ -247,6 +251,9 @@ extension HeaderParser {
     }
 
     private mutating func suffixes(_ base: HeaderType) throws(Failure) -> HeaderType {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < Self.deepest else { throw Failure() }
         if next == "[", !isBracketPair {
             let start = at
             try skipBrackets()

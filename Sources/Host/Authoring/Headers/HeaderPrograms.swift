@@ -8,8 +8,8 @@ struct HeaderPrograms {
     /// The longest time of a run: 20 s, for the thousands of lines that headers of graphical libraries
     /// include.
     private static let timeout = Duration.seconds(20)
-    /// The greatest output of a run: 64 MiB, several times that of the largest header that was tried.
-    private static let mostOutput = 64 << 20
+    /// The greatest output of a run: 16 MiB, several times that of the largest header that was tried.
+    private static let mostOutput = 16 << 20
 
     /// The directories that are searched for programs.
     let directories: [String]

@@ -40,16 +40,18 @@ enum CronDates {
             numbers.append(found)
         }
         let time = "\(text(numbers[1], .hour)):\(text(numbers[0], .minute))"
-        let days = numbers[2].count == 31 ? nil : numbers[2]
+        var days = numbers[2].count == 31 ? nil : numbers[2]
         let months = numbers[3]
-        let weekdays = weekdayText(numbers[4])
+        var weekdays = weekdayText(numbers[4])
         func date(_ days: [Int]?) -> String? {
             if days == nil, months.count == 12 { return nil }
             return "*-\(text(months, .month))-\(days.map { text($0, .day) } ?? "*")"
         }
-        // A field that begins with * never counts as a limit, even */2.
-        let isEither =
-            days != nil && weekdays != nil && !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
+        // A field that begins with * never counts as a limit, even */2. Without one, a date need only match one
+        // of the fields, so all dates match if one of them, such as 1-31, has all its numbers.
+        let needsOne = !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
+        if needsOne, days == nil || weekdays == nil { (days, weekdays) = (nil, nil) }
+        let isEither = needsOne && days != nil
         // The second expression leaves out the days of the first, so that no date has two launches.
         let others = (1...31).filter { !numbers[2].contains($0) }
         var parts = isEither ? [[nil, date(days)], [weekdays, date(others)]] : [[weekdays, date(days)]]

@@ -1,3 +1,4 @@
+import Calendars
 import HandlerRegistry
 import LinuxSystem
 import TaskModel
@@ -79,7 +80,13 @@ public struct CrontabImport {
     private mutating func set(_ name: String, _ value: String) {
         switch name {
         case "SHELL": shell = value
-        case "CRON_TZ": timeZone = value
+        case "CRON_TZ" where value.isEmpty: timeZone = nil
+        case "CRON_TZ":
+            if (try? ZoneDatabase.machine(variable: nil).zone(named: value)) == nil {
+                return note("CRON_TZ is not kept: this machine has no time zone '\(value)'.")
+            }
+            timeZone = value
+            note("The dates are those of \(value), as with cronie; Debian's cron ignores CRON_TZ.")
         case "RANDOM_DELAY": jitter = Int(value).flatMap { (1...1440).contains($0) ? .seconds($0 * 60) : nil }
         case "MAILTO" where !value.isEmpty:
             note("No mail goes to \(value); 'bgtask launches' and 'bgtask logs' show results and output.")

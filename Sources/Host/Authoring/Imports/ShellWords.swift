@@ -88,20 +88,31 @@ struct ShellWords {
                 + "output, or grant its directory with --write."
         }
         let passing = closed.filter { path in
-            Self.temporary.contains { Self.contains($0, path) } && !targets.contains(path)
-                && !SmallFile.exists(path)
+            Self.temporary.contains(path)
+                || Self.temporary.contains { Self.contains($0, path) } && !targets.contains(path)
+                    && !SmallFile.exists(path)
         }
         if let path = passing.first, !all.contains("flock") {
             notes.append(
                 "It names \(path), and a job has no /tmp of the machine: use the directory $TMPDIR, or grant "
                     + "another one with --write.")
         }
-        if let program,
-            Self.networked.contains(program.split(separator: "/").last.map(String.init) ?? program)
-                || command.contains("://")
-        {
+        if usesNetwork(command, all) {
             notes.append("It seems to use the network, which needs --internet.")
         }
+    }
+
+    private func usesNetwork(_ command: String, _ words: [String]) -> Bool {
+        let names = words.map { String($0.split(separator: "/").last ?? "") }
+        if names.contains(where: Self.networked.contains) || command.contains("://") { return true }
+        if names.contains("git") {
+            return names.contains { ["pull", "fetch", "push", "clone"].contains($0) }
+        }
+        // HOST:PATH
+        return names.contains("rsync")
+            && command.split(separator: " ").contains { word in
+                word.firstIndex(of: ":").map { !word[..<$0].contains("/") && $0 != word.startIndex } ?? false
+            }
     }
 
     /// Whether a path is a directory or lies in it.
@@ -116,10 +127,15 @@ struct ShellWords {
                 // Without a directory, it goes to the home directory.
                 let next = words.dropFirst(index + 1).first
                 if next?.hasPrefix("/") != true { return true }
-            } else if let first = word.first, !"/-$~*?[{.\\".contains(first) || word.hasPrefix("./"),
-                SmallFile.exists("\(directory)/\(word)")
-            {
+            } else if word == "." || word == ".." {
                 return true
+            } else if let first = word.first, !"/-$~{\\".contains(first) {
+                // Of a pattern, the directory before it.
+                let plain = word.prefix { !"*?[$".contains($0) }
+                let name =
+                    plain.count == word.count
+                    ? plain : plain[..<(plain.lastIndex(of: "/") ?? plain.startIndex)]
+                if !name.isEmpty, SmallFile.exists("\(directory)/\(name)") { return true }
             }
         }
         return false

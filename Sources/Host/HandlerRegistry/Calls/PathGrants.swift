@@ -32,8 +32,9 @@ struct PayloadPath: Equatable {
 struct PathGrants {
     private struct Grant {
         let template: String
-        let realPath: String
+        let walk: PathWalk
         let isWrite: Bool
+        var realPath: String { walk.realPath }
     }
 
     private let subject: String
@@ -44,14 +45,14 @@ struct PathGrants {
     /// Fills the payload's values into the grants, and resolves links.
     ///
     /// - Throws: ``SubmissionError`` if the payload moves a grant out of the directory that the manifest
-    ///   intended.
+    ///   intended, or if a link that a task can change leads a grant elsewhere.
     init(
         _ sandbox: SandboxDeclaration, task: TaskDeclaration, payload: Payload, dataDirectory: String?
     ) throws(SubmissionError) {
         subject = payload.subject
         if let dataDirectory {
-            let real = try resolve(dataDirectory)
-            grants.append(Grant(template: "its data directory", realPath: real, isWrite: true))
+            let walk = try walk(dataDirectory)
+            grants.append(Grant(template: "its data directory", walk: walk, isWrite: true))
         }
         let templates =
             sandbox.read.map { ($0, false, false) } + sandbox.write.map { ($0.path, true, $0.create) }
@@ -61,12 +62,34 @@ struct PathGrants {
             // The key belongs to another task of the manifest, so this grant does not apply to this task.
             guard keys.allSatisfy({ task.payload[$0] != nil }) else { continue }
             let path = try HomePath.expand(payload.fill(template), of: template, subject)
-            let real =
-                keys.isEmpty ? try resolve(path) : try resolve(path, asGrant: template, keys: keys, parts)
-            grants.append(Grant(template: template, realPath: real, isWrite: isWrite))
+            let walk = try keys.isEmpty ? walk(path) : walk(path, asGrant: template, keys: keys, parts)
+            let real = walk.realPath
+            grants.append(Grant(template: template, walk: walk, isWrite: isWrite))
             if isWrite { resolved.files.write.append(real) } else { resolved.files.read.append(real) }
             if isCreated { resolved.created.append(real) }
             if !keys.isEmpty { resolved.files.dependOnPayload = true }
+        }
+        try checkLinks()
+    }
+
+    /// Refuses grants that a task could have led to another place, by a link in a directory that it can
+    /// change.
+    private func checkLinks() throws(SubmissionError) {
+        let writes = grants.filter(\.isWrite)
+        for grant in grants {
+            for link in grant.walk.steps where link.kind == .link {
+                let directory = link.path[..<(link.path.lastIndex(of: "/") ?? link.path.startIndex)]
+                let open = writes.first {
+                    PathWalk.isInside(String(directory), $0.realPath)
+                        && !PathWalk.isInside(grant.realPath, $0.realPath)
+                }
+                guard let open else { continue }
+                throw refusal(
+                    "the grant '\(grant.template)' leads to \(grant.realPath.shortened(to: 300)) by the link "
+                        + "\(link.path.shortened(to: 300)), which tasks can change: it is in the write grant "
+                        + "'\(open.template)'",
+                    "Remove the link, or grant the place to which it leads by its own path")
+            }
         }
     }
 
@@ -97,9 +120,9 @@ struct PathGrants {
     /// Resolves a grant that contains values of the payload.
     ///
     /// The result must stay inside the directory that the template names before its first `${`.
-    private func resolve(
+    private func walk(
         _ path: String, asGrant template: String, keys: [String], _ parts: [PayloadText.Part]
-    ) throws(SubmissionError) -> String {
+    ) throws(SubmissionError) -> PathWalk {
         let asked = "with this payload, the grant '\(template)' is the path '\(path.shortened(to: 300))'"
         let names = keys.map { "'\($0)'" }.joined(separator: " and ")
         guard path.hasPrefix("/") else {
@@ -108,9 +131,10 @@ struct PathGrants {
         guard !path.split(separator: "/").contains("..") else {
             throw refusal("\(asked), which contains '..'", "Submit \(names) without '..'")
         }
-        let real = try resolve(path)
+        let walk = try walk(path)
+        let real = walk.realPath
         guard case .plain(let before) = parts.first, let slash = before.lastIndex(of: "/") else {
-            return real
+            return walk
         }
         let base = try resolve(HomePath.expand(String(before[...slash]), of: template, subject))
         guard PathWalk.isInside(real, base) else {
@@ -118,7 +142,7 @@ struct PathGrants {
                 "\(asked), which is \(real.shortened(to: 300)) when links are followed, outside of \(base)",
                 "Submit a path that stays inside as \(names)")
         }
-        return real
+        return walk
     }
 
     /// The entry that the manifest needs in `sandbox:` to permit a path.
@@ -132,9 +156,11 @@ struct PathGrants {
 
     // MARK: Paths
 
-    private func resolve(_ path: String) throws(SubmissionError) -> String {
+    private func resolve(_ path: String) throws(SubmissionError) -> String { try walk(path).realPath }
+
+    private func walk(_ path: String) throws(SubmissionError) -> PathWalk {
         do {
-            return try PathWalk(path).realPath
+            return try PathWalk(path)
         } catch {
             // The path may be one of the manifest, and not of the request.
             throw SubmissionError(
