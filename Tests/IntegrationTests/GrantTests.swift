@@ -209,4 +209,36 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: memory + "/new"))
         #expect(host.stop() == 0)
     }
+
+    @Test(.enabled(if: getuid() == 0, "only root can mount"))
+    func `a disk that is mounted while a template lives gets what the next launch writes`() throws {
+        let host = try HostProcess()
+        host.environment["BGTASK_ISOLATION_USERS"] = "none"
+        let disk = host.directory.appendingPathComponent("disk").path
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.disk
+            modes: [processing]
+            sandbox: {write: ["\(disk)"]}
+            tasks:
+              - identifier: com.example.disk
+                kind: processing
+                command: {script: "date > \(disk)/written"}
+
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("disk.yaml"))
+        try host.start()
+        #expect(host.run("launch", "com.example.disk", "--wait").status == 0)
+        try FileManager.default.removeItem(atPath: disk + "/written")
+        defer { _ = Command.run(["umount", disk]) }
+        #expect(Command.run(["mount", "-t", "tmpfs", "test", disk]).status == 0)
+        #expect(host.run("launch", "com.example.disk", "--wait").status == 0)
+        #expect(FileManager.default.fileExists(atPath: disk + "/written"))
+        #expect(Command.run(["umount", disk]).status == 0)
+        #expect(!FileManager.default.fileExists(atPath: disk + "/written"), "below the disk")
+        #expect(host.run("launch", "com.example.disk", "--wait").status == 0)
+        #expect(FileManager.default.fileExists(atPath: disk + "/written"))
+        #expect(host.stop() == 0)
+    }
 }

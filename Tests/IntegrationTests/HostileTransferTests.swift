@@ -104,6 +104,14 @@ import Testing
         #expect(answer.output.contains("T1 refused: the server answered with status \(status)"), "\(answer)")
     }
 
+    @Test func `an error whose body has no end does not hold a place for ever`() throws {
+        try host.start()
+        let answer = fetch("endless/e?code=404", to: "out", "--wait")
+        #expect(answer.output.contains("T1 refused: the server answered with status 404"), "\(answer)")
+        let busy = fetch("endless/b?code=503", to: "out", "--wait", "--give-up-after", "2s")
+        #expect(busy.status == 1 && busy.output.contains("status 503"), "\(busy)")
+    }
+
     @Test func `names that the host can't keep are refused, in few words`() throws {
         try host.start()
         let program = HostProcess.products.appendingPathComponent("bgtask").path

@@ -6,36 +6,41 @@ public import LinuxSystem
 /// A task that may change one of them needs no fault of the host to leave its sandbox.
 public enum StartupFiles {
     /// Below the home directory of a user: shells, desktop sessions, services, programs before the system's
-    /// in PATH, and who may log in.
+    /// in PATH, who may log in, and the settings of editors and tools that name commands.
     private static let ofUser = [
-        ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".bashrc.d", ".cargo/bin",
-        ".config/autostart", ".config/environment.d", ".config/fish", ".config/hypr", ".config/i3",
-        ".config/plasma-workspace", ".config/sway", ".config/systemd", ".config/user-tmpfiles.d",
-        ".local/bin", ".local/lib", ".local/share/applications", ".local/share/dbus-1",
-        ".local/share/gnome-shell", ".local/share/systemd", ".nvm", ".oh-my-zsh", ".pam_environment",
-        ".profile", ".pyenv",
-        ".ssh", ".xinitrc", ".xprofile", ".xsession", ".xsessionrc", ".zlogin", ".zlogout", ".zprofile",
-        ".zshenv", ".zshrc", "bin", "go/bin",
+        ".Xsession", ".bash_aliases", ".bash_completion", ".bash_login", ".bash_logout", ".bash_profile",
+        ".bashrc", ".bashrc.d", ".cargo/bin", ".config/autostart", ".config/autostart-scripts",
+        ".config/awesome", ".config/bspwm", ".config/direnv", ".config/environment.d", ".config/fish",
+        ".config/git", ".config/hypr", ".config/i3", ".config/labwc", ".config/lxsession", ".config/niri",
+        ".config/nushell", ".config/nvim", ".config/openbox", ".config/plasma-workspace", ".config/qtile",
+        ".config/river", ".config/sway", ".config/systemd", ".config/user-tmpfiles.d",
+        ".config/wayfire.ini", ".config/xfce4", ".config/zsh", ".cshrc", ".direnvrc", ".docker", ".emacs",
+        ".emacs.d", ".forward", ".gitconfig", ".gnomerc", ".inputrc", ".kshrc", ".kube", ".local/bin",
+        ".local/lib", ".local/share/applications", ".local/share/dbus-1", ".local/share/gnome-shell",
+        ".local/share/systemd", ".login", ".mkshrc", ".npmrc", ".nvm", ".oh-my-zsh", ".pam_environment",
+        ".profile", ".pyenv", ".ssh", ".tcshrc", ".vim", ".vimrc", ".xinitrc", ".xprofile", ".xsession",
+        ".xsessionrc", ".zlogin", ".zlogout", ".zprofile", ".zshenv", ".zshrc", "bin", "go/bin",
     ]
     /// Of the machine, for which a host of root needs no other permission.
     private static let ofMachine = [
-        "/boot", "/etc/NetworkManager", "/etc/X11", "/etc/alternatives", "/etc/anacrontab", "/etc/apt",
-        "/etc/bash.bashrc", "/etc/bash_completion.d", "/etc/binfmt.d", "/etc/ca-certificates", "/etc/cloud",
-        "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly", "/etc/cron.monthly", "/etc/cron.weekly",
-        "/etc/crontab", "/etc/csh.cshrc", "/etc/dbus-1", "/etc/default", "/etc/dhcp", "/etc/docker",
-        "/etc/dpkg", "/etc/emacs", "/etc/environment", "/etc/environment.d", "/etc/fish", "/etc/group",
+        "/boot", "/etc/NetworkManager", "/etc/X11", "/etc/acpi", "/etc/aliases", "/etc/alternatives",
+        "/etc/anacrontab", "/etc/apt", "/etc/bash.bashrc", "/etc/bash_completion.d", "/etc/binfmt.d",
+        "/etc/ca-certificates", "/etc/cloud", "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly",
+        "/etc/cron.monthly", "/etc/cron.weekly", "/etc/crontab", "/etc/csh.cshrc", "/etc/dbus-1",
+        "/etc/default", "/etc/dhcp", "/etc/docker", "/etc/dpkg", "/etc/emacs", "/etc/environment",
+        "/etc/environment.d", "/etc/exports", "/etc/fish", "/etc/fstab", "/etc/gitconfig", "/etc/group",
         "/etc/grub.d", "/etc/gshadow", "/etc/init.d", "/etc/initramfs-tools", "/etc/inittab", "/etc/kernel",
-        "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/logrotate.d", "/etc/modprobe.d",
-        "/etc/modules-load.d", "/etc/needrestart", "/etc/network", "/etc/networkd-dispatcher",
-        "/etc/nsswitch.conf", "/etc/pam.d", "/etc/passwd", "/etc/polkit-1", "/etc/ppp", "/etc/profile",
-        "/etc/profile.d", "/etc/python3", "/etc/rc.local", "/etc/security", "/etc/shadow", "/etc/skel",
-        "/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/sysctl.conf", "/etc/sysctl.d", "/etc/systemd",
-        "/etc/sysusers.d", "/etc/tmpfiles.d", "/etc/udev", "/etc/update-motd.d", "/etc/xdg/autostart",
-        "/etc/zsh", "/proc", "/run/systemd", "/run/udev", "/sys/fs/cgroup", "/usr", "/var/lib/NetworkManager",
-        "/var/lib/apt", "/var/lib/cloud", "/var/lib/containers", "/var/lib/dkms", "/var/lib/docker",
-        "/var/lib/dpkg", "/var/lib/flatpak", "/var/lib/pam", "/var/lib/polkit-1", "/var/lib/rpm",
-        "/var/lib/snapd", "/var/lib/systemd", "/var/spool/anacron", "/var/spool/at", "/var/spool/cron",
-        "/var/spool/incron",
+        "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/logrotate.d", "/etc/lvm",
+        "/etc/mailcap", "/etc/modprobe.d", "/etc/modules-load.d", "/etc/needrestart", "/etc/network",
+        "/etc/networkd-dispatcher", "/etc/nsswitch.conf", "/etc/pam.d", "/etc/passwd", "/etc/polkit-1",
+        "/etc/ppp", "/etc/profile", "/etc/profile.d", "/etc/python3", "/etc/rc.local", "/etc/security",
+        "/etc/shadow", "/etc/skel", "/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/sysctl.conf",
+        "/etc/sysctl.d", "/etc/systemd", "/etc/sysusers.d", "/etc/tmpfiles.d", "/etc/udev",
+        "/etc/update-motd.d", "/etc/xdg/autostart", "/etc/zsh", "/proc", "/run/systemd", "/run/udev",
+        "/sys/fs/cgroup", "/usr", "/var/lib/NetworkManager", "/var/lib/apt", "/var/lib/cloud",
+        "/var/lib/containers", "/var/lib/dkms", "/var/lib/docker", "/var/lib/dpkg", "/var/lib/flatpak",
+        "/var/lib/pam", "/var/lib/polkit-1", "/var/lib/rpm", "/var/lib/snapd", "/var/lib/systemd",
+        "/var/spool/anacron", "/var/spool/at", "/var/spool/cron", "/var/spool/incron",
     ]
     /// Directories of the machine in which the host makes none for a `create` grant, and those in them in
     /// which it does.
@@ -67,7 +72,7 @@ public enum StartupFiles {
         return "/" + names[...last].joined(separator: "/")
     }
 
-    /// How many home directories a host of root protects besides its own: each has some forty paths, which
+    /// How many home directories a host of root protects besides its own: each has some seventy paths, which
     /// are looked up when the host starts.
     private static let mostHomes = 100
 

@@ -14,6 +14,9 @@ struct OverdueTemplate {
 /// Starts a template when the first launch needs it, and retires it later.
 extension LauncherCore {
     func prepare(_ launch: RunningLaunch) {
+        // A template sees the mounts of its start. Where mounts do not spread to other namespaces, as without
+        // systemd, a launch would write below the place of a disk that was mounted later.
+        if mounts.hasChanged() { retire(nil) }
         let key = TemplateKey(launch.order)
         switch book.request(key, for: launch.id) {
         case .ready(let id):

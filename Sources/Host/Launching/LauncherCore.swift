@@ -10,6 +10,8 @@ final class LauncherCore: @unchecked Sendable {
     // Unchecked: everything is touched on `loop` only.
     let loop: any EventLoop
     let moments: any MomentSource
+    /// The mounts of the host, which its templates see as they were at their start.
+    let mounts = MountWatch()
     let isolation: GroupKill
     /// The layers of the sandbox that this machine has.
     let sandbox: Set<SandboxLayer>

@@ -412,8 +412,13 @@ static void complete(int status) {
 }
 
 static void fail(const char *step, int code) {
-    snprintf(finding, sizeof(finding), "%s '%s': %s%s", step, command.program, strerror(code),
-             code == EACCES ? ". The sandbox must permit to read the program and its interpreter" : "");
+    if (code == EACCES && command.directory[0] != '\0' && access(command.directory, X_OK) != 0)
+        snprintf(finding, sizeof(finding),
+                 "the job's user can't enter its working directory '%s': %s. Permit it with setfacl or chmod",
+                 command.directory, strerror(code));
+    else
+        snprintf(finding, sizeof(finding), "%s '%s': %s%s", step, command.program, strerror(code),
+                 code == EACCES ? ". The sandbox must permit to read the program and its interpreter" : "");
     command.host->complete(command.task, 0, finding);
 }
 

@@ -90,9 +90,10 @@ static bool make_read_only_but(const struct paths *paths, struct writable *writa
 }
 
 static bool make_read_only(const struct sandbox *sandbox, char *finding, size_t size) {
-    // Otherwise, mounts of this namespace would appear outside of it.
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-        return sandbox_refused("private mounts in a mount namespace", finding, size);
+    // Mounts of this namespace do not appear outside of it. What is mounted or unmounted outside is so here,
+    // too: a task must not write below the place of a disk that came later, or keep one busy that is gone.
+    if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0)
+        return sandbox_refused("mounts of its own in a mount namespace", finding, size);
     size_t count = sandbox->write.count;
     struct writable *writables = malloc((count + 1) * sizeof(*writables));
     if (writables == NULL)

@@ -127,6 +127,8 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
         return false;
     }
     response_reset(&transfer->response);
+    transfer->unkept = 0;
+    transfer->is_cut = false;
     transfer->resumed_from = partial_can_resume(&transfer->partial) ? transfer->partial.size : 0;
     if (is_ready && transfer->resumed_from > 0)
         is_ready = ask_for_rest(transfer, &headers);
@@ -253,6 +255,8 @@ static bool complete_download(struct transfer *transfer) {
 }
 
 bool fetch_ended(struct transfer *transfer, CURLcode code) {
+    if (transfer->is_cut && code == CURLE_WRITE_ERROR)
+        code = CURLE_OK;
     transfer->code = code;
     if (transfer->must_restart) {
         if (++transfer->restarts <= RESTARTS_MAX && flow_discard(transfer))

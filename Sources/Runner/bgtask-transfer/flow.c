@@ -138,6 +138,10 @@ static void keep_answer(struct transfer *transfer, const char *bytes, size_t len
     transfer->answer_length = has_room ? transfer->answer_length + length : ANSWER_MAX + 1;
 }
 
+/* The most bytes of a body that goes into no file. The response alone decides how the attempt ends, and a
+ * body without an end would hold its place until the transfer is cancelled. */
+#define UNKEPT_MAX (1 << 20)
+
 static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     struct transfer *transfer = context;
     struct partial *partial = &transfer->partial;
@@ -150,8 +154,11 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     if (transfer->is_upload)
         keep_answer(transfer, bytes, length);
     // Only the body of a successful download is kept in a file.
-    if (transfer->is_upload || !response_is_success(&transfer->response))
-        return length;
+    if (transfer->is_upload || !response_is_success(&transfer->response)) {
+        transfer->unkept += (int64_t)length;
+        transfer->is_cut = transfer->unkept > UNKEPT_MAX;
+        return transfer->is_cut ? 0 : length;
+    }
     if (!partial_append(partial, bytes, length)) {
         transfer_fail(transfer, END_FAULTY, "the file can't be written: %s", strerror(errno));
         return 0;

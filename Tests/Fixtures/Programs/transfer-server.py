@@ -39,6 +39,7 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
 /trailers/NAME?lines=N         fields after an empty body
 /page/NAME          a short answer to any method, after the body of the request
 /status/NAME?code=S&body=no
+/endless/NAME?code=S              a body without an end
 /hash/NAME?size=N   the SHA-256 of a file; its NAME ends with the ETag of the file, if that has one
 """
 import functools
@@ -157,6 +158,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def get_status(self):
         self.answer(int(self.value("code")), body=b"" if self.value("body") == "no" else b"an answer")
+
+    def get_endless(self):
+        self.send_response(int(self.value("code")))
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(b"x" * 65536)
+        except OSError:
+            self.close_connection = True
 
     def get_page(self):
         self.answer(200, body=b"done")

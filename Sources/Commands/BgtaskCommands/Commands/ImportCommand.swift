@@ -3,6 +3,7 @@ import Authoring
 import ControlWire
 import HandlerRegistry
 import LinuxSystem
+import TaskModel
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -76,6 +77,7 @@ struct ImportOptions: ParsableArguments {
                 let path = try output.map { (directory) throws(AuthoringError) in
                     try manifest.write(to: directory)
                 }
+                if let path, let problem = refusal(of: path) { failures.append(problem) }
                 written.append(ImportedMessage(manifest, job.notes, path))
             } catch {
                 // The other jobs are written; the user sees which one is not.
@@ -90,6 +92,12 @@ struct ImportOptions: ParsableArguments {
         for failure in failures { console.complain("not kept: \(Printable.text(failure))") }
         if !failures.isEmpty { throw ExitCode(1) }
         if imported.jobs.isEmpty { console.complain("There is no job in the file.") }
+    }
+
+    /// Why the host would refuse a new manifest, such as for a tolerance out of range; `nil` if it would not.
+    private func refusal(of path: String) -> String? {
+        ManifestLinter.lint(files: [path], pluginsDirectory: nil).first { $0.severity == .error }
+            .map { "the host would refuse this manifest, so correct it: \($0)" }
     }
 
     private func show(_ job: ImportedMessage, _ console: Console) throws {
@@ -143,9 +151,19 @@ struct ImportCrontabCommand: ParsableCommand {
             let imported = CrontabImport.jobs(
                 in: String(decoding: bytes, as: UTF8.self), path: file == "-" ? "standard input" : file,
                 hasUsers: system || file.hasPrefix("/etc/cron"),
-                home: Surroundings.current.environment["HOME"], name: options.name)
+                home: home(of: file), name: options.name)
             try options.finish(imported, console)
         }
+    }
+}
+
+extension ImportCrontabCommand {
+    /// The home directory of the user whose crontab it is: cron keeps it in a file with the name of the user.
+    private func home(of file: String) -> String? {
+        guard file.hasPrefix("/var/spool/cron/"), let user = file.split(separator: "/").last else {
+            return Surroundings.current.environment["HOME"]
+        }
+        return UserHomes.directory(ofUserNamed: String(user))
     }
 }
 

@@ -7,7 +7,8 @@ struct RetryCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Submits work that failed again.",
         discussion: """
-            The new request has the payload, the needs, the tags and the priority of the old one, and no dates. \
+            The new request has the payload, the needs, the tags and the priority of the old one, but no dates, \
+            and it does not wait for the requests of --after. \
             With --failed, the command takes every request whose last launch started since --since and \
             did not succeed, except those that were cancelled or that the host still tries. A request is \
             submitted again only once, however often the command is given; to try its retry again, name \

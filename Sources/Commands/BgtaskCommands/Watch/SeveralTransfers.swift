@@ -8,10 +8,6 @@ struct SeveralTransfers {
     /// The most that one call carries, in bytes of its texts; the host refuses bodies above 512 KiB.
     private static let callLength = 256 << 10
 
-    /// How many transfers the first call carries, so that the host begins them while it reads the others: as
-    /// many as it makes at a time.
-    private static let firstCall = 24
-
     /// What `--json` prints without `--wait`.
     private struct Begun: Encodable {
         var transfers: [TransferID]
@@ -86,14 +82,13 @@ struct SeveralTransfers {
     private func parts() -> [[TransferRequestMessage]] {
         var parts: [[TransferRequestMessage]] = []
         var length = Int.max
-        let firstCall = mayBeginEarly ? Self.firstCall : ControlProtocol.maximumTransfers
         for request in requests {
             // The keys and the other values need less than 500 bytes.
             let more = ([request.url, request.file ?? ""] + (request.headers ?? [])).reduce(500) {
                 $0 + $1.utf8.count
             }
-            let most = parts.count == 1 ? firstCall : ControlProtocol.maximumTransfers
-            if length > Self.callLength - more || (parts.last?.count ?? 0) >= most {
+            if length > Self.callLength - more || (parts.last?.count ?? 0) >= ControlProtocol.maximumTransfers
+            {
                 parts.append([])
                 length = 0
             }
@@ -101,16 +96,6 @@ struct SeveralTransfers {
             length += more
         }
         return parts
-    }
-
-    /// Whether the host will hardly refuse one of the requests, which is better known before it begins
-    /// others.
-    private var mayBeginEarly: Bool {
-        guard Set(requests.map(\.file)).count == requests.count else { return false }
-        return requests.allSatisfy { request in
-            guard let found = try? request.request() else { return false }
-            return found.problem == nil
-        }
     }
 
     private func follow(

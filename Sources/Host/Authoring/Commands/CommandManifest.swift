@@ -126,9 +126,9 @@ public struct CommandManifest: Sendable {
     public var text: String {
         let tasks =
             timings.isEmpty
-            ? task(identifier, nil)
+            ? task(identifier, nil, at: 0)
             : timings.enumerated().flatMap { index, timing in
-                task(index == 0 ? identifier : "\(identifier)-\(index + 1)", timing)
+                task(name(ofTask: index), timing, at: index)
             }
         let reads = (directory.map { [$0] } ?? []) + read.filter { $0 != directory }
         var grants = [
@@ -150,8 +150,12 @@ public struct CommandManifest: Sendable {
             """
     }
 
+    private func name(ofTask index: Int) -> String {
+        index == 0 ? identifier : "\(identifier)-\(index + 1)"
+    }
+
     /// The lines of one task.
-    private func task(_ identifier: String, _ timing: Timing?) -> [String] {
+    private func task(_ identifier: String, _ timing: Timing?, at index: Int) -> [String] {
         var task = [
             "- identifier: \(identifier)",
             "  kind: processing",
@@ -160,6 +164,9 @@ public struct CommandManifest: Sendable {
         if requiresExternalPower { task.append("  requiresExternalPower: true") }
         if requiresNetwork { task.append("  network: any") }
         if let timing { task.append("  schedule: \(timing.text)") }
+        // It is one job, and never runs beside itself.
+        let others = timings.indices.filter { $0 != index }.prefix(32).map(name(ofTask:))
+        if !others.isEmpty { task.append("  conflicts: [\(others.joined(separator: ", "))]") }
         if let runtime { task.append("  limits: {runtime: \(DurationText.format(runtime))}") }
         return task + ["  command:"] + commandLines.map { "    " + $0 }
     }

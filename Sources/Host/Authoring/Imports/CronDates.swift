@@ -47,8 +47,8 @@ enum CronDates {
             if days == nil, months.count == 12 { return nil }
             return "*-\(text(months, .month))-\(days.map { text($0, .day) } ?? "*")"
         }
-        // A field that begins with * never counts as a limit, even */2. Without one, a date need only match one
-        // of the fields, so all dates match if one of them, such as 1-31, has all its numbers.
+        // A field that begins with * never counts as a limit, even */2. Without one, a date need only match
+        // one of the fields, so all dates match if one of them, such as 1-31, has all its numbers.
         let needsOne = !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
         if needsOne, days == nil || weekdays == nil { (days, weekdays) = (nil, nil) }
         let isEither = needsOne && days != nil

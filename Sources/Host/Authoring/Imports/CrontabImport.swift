@@ -152,6 +152,11 @@ public struct CrontabImport {
                     + "date that is both, only one of them runs.")
         }
         if let home {
+            if scanned.usesHome, let step = try? PathWalk.Step.at(home), step.mode & 0o001 == 0 {
+                notes.append(
+                    "Only its owner can enter \(home). A host that runs as root starts the job as another user, "
+                        + "who needs the right to: setfacl -m u:USER:x \(home).")
+            }
             notes.append(
                 scanned.usesHome
                     ? "As with cron, HOME and the working directory are \(home), and the job can read all of it. "
@@ -175,7 +180,8 @@ public struct CrontabImport {
         }
         result.add(
             action(command, input), named: scanned.program ?? "job",
-            from: ["Made by 'bgtask import crontab' from \(path), line \(line.number):", line.text],
+            // Without the line's number, so that a second import of a changed crontab gives the same file.
+            from: ["Made by 'bgtask import crontab' from a line of \(path):", line.text],
             notes: notes
         ) {
             $0.timings = timings

@@ -122,11 +122,21 @@ public struct TimerImport {
             timings[index].wake = timer.isOn("Timer", "WakeSystem") == true
             // systemd's own accuracy is a minute, and so is the default of a date here.
             let isDate = timings[index].at != nil
-            timings[index].tolerance = accuracy ?? (isDate ? nil : .seconds(60))
-            if let spread, spread >= .seconds(1) { timings[index].jitter = min(spread, .seconds(86_400)) }
+            // Neither may be longer than the period, or a week for dates.
+            let longest = isDate ? Duration.seconds(7 * 86_400) : period.flatMap(UnitFile.span) ?? .zero
+            timings[index].tolerance =
+                accuracy.map { min($0, longest) } ?? (isDate ? nil : min(.seconds(60), longest))
+            if let spread, spread >= .seconds(1) {
+                timings[index].jitter = min(spread, isDate ? .seconds(86_400) : longest)
+            }
         }
         if let spread, spread > .seconds(86_400) {
             notes.append("The random delay is at most a day, not \(DurationText.format(spread)).")
+        }
+        if timings.count > 1 {
+            notes.append(
+                "Each date setting is a task of its own, so at a date of two of them, both run, one after the other."
+            )
         }
         if spread != nil {
             notes.append("The random delay is the same each time, for this device ('jitter').")

@@ -58,7 +58,7 @@ struct UnitFile {
     /// are not valid.
     static func span(_ text: String) -> Duration? {
         let units: [(names: Set<String>, milliseconds: Double)] = [
-            (["ms", "msec"], 1), (["", "s", "sec", "second", "seconds"], 1000),
+            (["us", "usec"], 0.001), (["ms", "msec"], 1), (["", "s", "sec", "second", "seconds"], 1000),
             (["m", "min", "minute", "minutes"], 60_000), (["h", "hr", "hour", "hours"], 3_600_000),
             (["d", "day", "days"], 86_400_000), (["w", "week", "weeks"], 604_800_000),
             (["M", "month", "months"], 2_629_800_000), (["y", "year", "years"], 31_557_600_000),

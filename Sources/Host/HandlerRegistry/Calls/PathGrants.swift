@@ -34,6 +34,8 @@ struct PathGrants {
         let template: String
         let walk: PathWalk
         let isWrite: Bool
+        /// Whether the host makes the directory.
+        var isCreated = false
         var realPath: String { walk.realPath }
     }
 
@@ -64,7 +66,7 @@ struct PathGrants {
             let path = try HomePath.expand(payload.fill(template), of: template, subject)
             let walk = try keys.isEmpty ? walk(path) : walk(path, asGrant: template, keys: keys, parts)
             let real = walk.realPath
-            grants.append(Grant(template: template, walk: walk, isWrite: isWrite))
+            grants.append(Grant(template: template, walk: walk, isWrite: isWrite, isCreated: isCreated))
             if isWrite { resolved.files.write.append(real) } else { resolved.files.read.append(real) }
             if isCreated { resolved.created.append(real) }
             if !keys.isEmpty { resolved.files.dependOnPayload = true }
@@ -73,11 +75,17 @@ struct PathGrants {
     }
 
     /// Refuses grants that a task could have led to another place, by a link in a directory that it can
-    /// change.
+    /// change, and directories that the host would make where another user's link leads.
     private func checkLinks() throws(SubmissionError) {
         let writes = grants.filter(\.isWrite)
         for grant in grants {
             for link in grant.walk.steps where link.kind == .link {
+                if grant.isCreated, ![0, ProcessFacts.user].contains(link.owner) {
+                    throw refusal(
+                        "the host would make the directory of the grant '\(grant.template)' where the link "
+                            + "\(link.path.shortened(to: 300)) of user \(link.owner) leads",
+                        "Grant \(grant.realPath.shortened(to: 300)) by its own path")
+                }
                 let directory = link.path[..<(link.path.lastIndex(of: "/") ?? link.path.startIndex)]
                 let open = writes.first {
                     PathWalk.isInside(String(directory), $0.realPath)
