@@ -13,6 +13,8 @@
 
 /* Places of the two numbers in the map. */
 enum { RECEIVED, SENT, PLACES };
+/* Our choice: a check takes some microseconds, so hardly any is interrupted twice. */
+enum { LOAD_TRIES = 10 };
 
 static int call_bpf(int command, union bpf_attr *attributes) {
     return (int)syscall(SYS_bpf, command, attributes, sizeof(*attributes));
@@ -62,7 +64,12 @@ static int load_program(int map, int place, enum bpf_attach_type type) {
     attributes.insns = address(program);
     attributes.insn_cnt = sizeof(program) / sizeof(program[0]);
     attributes.license = address("Apache-2.0"); // it calls no function that asks for the GPL
-    return call_bpf(BPF_PROG_LOAD, &attributes);
+    // The kernel's check of the program ends with EAGAIN if a signal comes; bpf(2) leaves the retry to us.
+    int loaded = -1;
+    for (int tries = 0; tries < LOAD_TRIES; tries++)
+        if ((loaded = call_bpf(BPF_PROG_LOAD, &attributes)) >= 0 || errno != EAGAIN)
+            break;
+    return loaded;
 }
 
 /* The group keeps the program from then on, until it is removed. Programs of others stay in force. */

@@ -137,28 +137,6 @@ import Testing
         #expect(app.host.stop() == 0)
     }
 
-    /// While the bundle is drained, nothing of it starts, so the host can't be faster than the kill.
-    @Test func `an answer to an upload waits in the store while the host is killed and started again`() throws
-    {
-        _ = try app.end(push("report", "put/kept?hold=yes"))
-        try app.host.wait("the server has the request") { try !server.seen("kept").isEmpty }
-        #expect(app.host.run("drain", app.bundle).status == 0)
-        try server.release("kept")
-        try app.host.wait("the upload has ended") { try app.host.transfer("T1")["outcome"] is String }
-        app.host.kill()
-        try app.host.start()
-        #expect(try app.host.launches(of: "\(app.bundle).editions").isEmpty)
-        #expect(app.host.run("resume", app.bundle).status == 0)
-        try app.host.wait("the app is launched") {
-            try !app.host.launches(of: "\(app.bundle).editions").isEmpty
-        }
-        let launch = try events()
-        #expect(launch.says("answer to report: thanks, 6 of 6"), "\(launch.lines)")
-        #expect(launch.says("report completed, status 201"), "\(launch.lines)")
-        #expect(try server.seen("kept").count == 1 && handedOver.isEmpty)
-        #expect(app.host.stop() == 0)
-    }
-
     @Test func `a download that the host has continued has the response of a whole file`() throws {
         let path = "file/broken?size=3000000&tags=x&drop=1500000"
         let launch = try app.end(push("edition", path, waits: true))
