@@ -219,14 +219,29 @@ struct IsolationProbe: Sendable {
         }
         guard let base else { return layer("launches have no cgroups") }
         do throws(SystemCallError) {
-            let group = try base.child("count")
-            defer { try? group.remove() }
-            _ = try NetworkCounter(of: group)
+            try Self.countOnce(in: base)
             return layer(nil)
         } catch {
             return layer(
                 "an attempt failed: \(SystemCallError.text(of: error.code)). This requires a host of root, and "
                     + "no container that refuses bpf(2)")
+        }
+    }
+
+    /// Counts the bytes of a group without processes, and removes it.
+    private static func countOnce(in base: ControlGroup) throws(SystemCallError) {
+        // Another host that starts at the same time may take these groups, which have no process and no lock
+        // yet, for abandoned ones, and remove them. Our choice: two such hosts.
+        for attemptsLeft in [2, 1, 0] {
+            do throws(SystemCallError) {
+                let group = try base.child("count")
+                defer { try? group.remove() }
+                _ = try NetworkCounter(of: group)
+                return
+            } catch {
+                guard attemptsLeft > 0 else { throw error }
+                _ = try? base.create()
+            }
         }
     }
 
