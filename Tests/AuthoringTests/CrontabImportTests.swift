@@ -110,7 +110,8 @@ import Testing
 
     @Test(arguments: [
         "rsync -r --delete ~/ /mnt/no-such-dir/", "~/bin/nightly.sh", "\"$HOME/bin/x\"", "${HOME}/bin/x a",
-        "for f in docs/*; do echo $f; done", "find . -name x", "cd && ls", "cd docs && ls", "mail -s list ops < docs/list", "tar cf /dev/null docs", "./docs/list",
+        "for f in docs/*; do echo $f; done", "find . -name x", "cd && ls", "cd docs && ls",
+        "mail -s list ops < docs/list", "tar cf /dev/null docs", "./docs/list",
     ])
     func `a line that names files of the home directory starts there, as with cron`(command: String) throws {
         let home = try Folder()
