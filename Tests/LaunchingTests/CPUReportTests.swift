@@ -7,7 +7,9 @@ import Testing
 @testable import Launching
 
 /// The host's reaction to a launch that uses too much CPU time, and its report.
-@Suite(.system, .serialized) struct CPUReportTests {
+///
+/// Alone, because a stack that comes too late beside other tests is left out.
+@Suite(.alone, .serialized) struct CPUReportTests {
     private static func limits() -> LaunchLimits {
         var limits = LaunchLimits.standard(for: .processing)
         limits.lease = Lease(duration: .seconds(60), gracePeriod: .milliseconds(200))
