@@ -19,6 +19,26 @@ import Testing
         """
     }
 
+    /// Installs a task of one bundle, of the same name, that is a script with these grants.
+    private static func install(_ bundle: String, sandbox: String, script: String, on host: HostProcess)
+        throws
+    {
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: \(bundle)
+            modes: [processing]
+            sandbox: {\(sandbox)}
+            tasks:
+              - identifier: \(bundle)
+                kind: processing
+                command:
+                  script: |
+            \(script.split(separator: "\n").map { "        " + $0 }.joined(separator: "\n"))
+
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("\(bundle).yaml"))
+    }
+
     /// With a grant of its configuration, a task could name another runner for the next host.
     @Test(arguments: ["etc/bgtask/conf.d", "etc", "manifests", "run"])
     func `a task can't write the host's configuration, manifests or the directory of its socket`(
@@ -128,44 +148,35 @@ import Testing
 
     /// A task can put a link into a directory to which it may write, for its next launch.
     @Test(arguments: [
-        "read: [\"FOLDER/work/config\"], write: [\"FOLDER/work\"]",
-        "write: [\"FOLDER/work\", {path: \"FOLDER/work/config/made\", create: true}]",
+        "read: [\"FOLDER/open/config\"], write: [\"FOLDER/open\"]",
+        "write: [\"FOLDER/open\", {path: \"FOLDER/open/config/made\", create: true}]",
     ])
     func `a link in a write grant leads no other grant out of it`(grants: String) throws {
         let host = try HostProcess()
         let folder = host.directory.appendingPathComponent("f")
-        for name in ["work", "secret"] {
+        for name in ["open", "secret"] {
             try FileManager.default.createDirectory(
                 at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
         }
-        let manifest = """
-            apiVersion: bgtask/v1
-            bundle: com.example.nested
-            modes: [processing]
-            sandbox: {\(grants.replacing("FOLDER", with: folder.path))}
-            tasks:
-              - identifier: com.example.nested
-                kind: processing
-                command: {script: "true"}
-
-            """
-        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("nested.yaml"))
+        try Self.install(
+            "com.example.nested", sandbox: grants.replacing("FOLDER", with: folder.path),
+            script: "true", on: host)
         try host.start()
         #expect(host.run("launch", "com.example.nested", "--wait").status == 0)
-        let config = folder.appendingPathComponent("work/config")
+        let config = folder.appendingPathComponent("open/config")
         try? FileManager.default.removeItem(at: config)
         try FileManager.default.createSymbolicLink(
             at: config, withDestinationURL: folder.appendingPathComponent("secret"))
         let refused = host.run("launch", "com.example.nested", "--wait")
         #expect(refused.status != 0)
         #expect(
-            (refused.output + refused.errors).contains("work/config, which tasks can change"), "\(refused)")
+            (refused.output + refused.errors).contains("open/config, which tasks can change"), "\(refused)")
         let made = folder.appendingPathComponent("secret/made").path
         #expect(!FileManager.default.fileExists(atPath: made))
         // A link that stays inside is no way out.
         try FileManager.default.removeItem(at: config)
         try FileManager.default.createDirectory(
-            at: folder.appendingPathComponent("work/real"), withIntermediateDirectories: true)
+            at: folder.appendingPathComponent("open/real"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: config.path, withDestinationPath: "real")
         let inside = host.run("launch", "com.example.nested", "--wait")
         #expect(inside.status == 0, "\(inside)")
@@ -187,22 +198,13 @@ import Testing
         #expect(Command.run(["mount", "--bind", archive, archive]).status == 0)
         #expect(Command.run(["mount", "-o", "remount,bind,ro", archive]).status == 0)
         try Data("inside".utf8).write(to: folder.appendingPathComponent("memory/file"))
-        let manifest = """
-            apiVersion: bgtask/v1
-            bundle: com.example.mounts
-            modes: [processing]
-            sandbox: {write: ["\(folder.path)"]}
-            tasks:
-              - identifier: com.example.mounts
-                kind: processing
-                command:
-                  script: |
-                    grep inside \(memory)/file
-                    echo new > \(memory)/new
-                    if echo new > \(archive)/new; then exit 9; fi
-
-            """
-        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("mounts.yaml"))
+        try Self.install(
+            "com.example.mounts", sandbox: "write: [\"\(folder.path)\"]",
+            script: """
+                grep inside \(memory)/file
+                echo new > \(memory)/new
+                if echo new > \(archive)/new; then exit 9; fi
+                """, on: host)
         try host.start()
         let answer = host.run("launch", "com.example.mounts", "--wait")
         #expect(answer.status == 0, "\(answer)")
@@ -216,18 +218,9 @@ import Testing
         host.environment["BGTASK_ISOLATION_USERS"] = "none"
         let disk = host.directory.appendingPathComponent("disk").path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
-        let manifest = """
-            apiVersion: bgtask/v1
-            bundle: com.example.disk
-            modes: [processing]
-            sandbox: {write: ["\(disk)"]}
-            tasks:
-              - identifier: com.example.disk
-                kind: processing
-                command: {script: "date > \(disk)/written"}
-
-            """
-        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("disk.yaml"))
+        try Self.install(
+            "com.example.disk", sandbox: "write: [\"\(disk)\"]",
+            script: "date > \(disk)/written", on: host)
         try host.start()
         #expect(host.run("launch", "com.example.disk", "--wait").status == 0)
         try FileManager.default.removeItem(atPath: disk + "/written")
