@@ -92,6 +92,39 @@ import Testing
         #expect(imported.jobs.first?.notes.contains { $0.contains("at most a day") } == true)
     }
 
+    @Test(arguments: [
+        ("OnCalendar=hourly\nAccuracySec=1us", Duration?.some(.zero)),
+        ("OnUnitActiveSec=30s", .seconds(30)), ("OnUnitActiveSec=5min\nAccuracySec=1h", .seconds(300)),
+        ("OnUnitActiveSec=6h\nRandomizedDelaySec=12h", .seconds(60)), ("OnCalendar=daily", nil),
+    ])
+    func `a tolerance is that of the timer, and not longer than the host takes`(
+        timer: String, tolerance: Duration?
+    ) throws {
+        let folder = try Folder()
+        let job = try #require(try job(timer, "[Service]\nExecStart=/bin/true\n").first)
+        #expect(job.manifest.timings.first?.tolerance == tolerance)
+        let path = try job.manifest.write(to: folder.path)
+        let errors = ManifestLinter.lint(files: [path], pluginsDirectory: nil).filter {
+            $0.severity == .error
+        }
+        #expect(errors.map(\.description) == [])
+    }
+
+    @Test func `the tasks of one timer never run at the same time`() throws {
+        let folder = try Folder()
+        let jobs = try job(
+            "OnCalendar=hourly\nOnCalendar=daily", "[Service]\nExecStart=/bin/true\n")
+        let manifest = try #require(jobs.first?.manifest)
+        #expect(jobs.count == 1 && manifest.timings.count == 2)
+        _ = try manifest.write(to: folder.path)
+        let read = try ManifestLinter.manifests(in: folder.path, calls: CallSearch([]))
+        #expect(read.1.filter { $0.severity == .error }.isEmpty)
+        let tasks = try #require(read.0.first?.tasks)
+        let names = tasks.map(\.pattern.base.rawValue)
+        #expect(
+            tasks.map { $0.constraints?.conflicts.map(\.base.rawValue) } == names.reversed().map { [$0] })
+    }
+
     @Test func `several commands and variables become a script`() throws {
         let service = """
             [Service]

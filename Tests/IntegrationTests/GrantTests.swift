@@ -234,4 +234,45 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: disk + "/written"))
         #expect(host.stop() == 0)
     }
+
+    @Test(.enabled(if: getuid() == 0, "only root makes links of other users"))
+    func `root's host makes no directory where another user's link leads`() throws {
+        let host = try HostProcess()
+        let (link, target) = (host.directory.path + "/link", host.directory.path + "/target")
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        #expect(lchown(link, 65_534, 65_534) == 0)
+        try Self.install(
+            "com.example.made", sandbox: "write: [{path: \"\(link)/made\", create: true}]", script: "true",
+            on: host)
+        try host.start()
+        let refused = host.run("launch", "com.example.made", "--wait")
+        #expect("\(refused)".contains("of user 65534 leads"), "\(refused)")
+        #expect(!FileManager.default.fileExists(atPath: target + "/made"))
+        #expect(host.stop() == 0)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only a host of root gives bundles users"))
+    func `a working directory that the job's user can't enter is named`() throws {
+        let host = try HostProcess()
+        let home = host.directory.path + "/home"
+        try FileManager.default.createDirectory(
+            atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.homeless
+            modes: [processing]
+            sandbox: {read: ["\(home)"]}
+            tasks:
+              - identifier: com.example.homeless
+                kind: processing
+                command: {script: "true", directory: "\(home)"}
+
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("homeless.yaml"))
+        try host.start()
+        let answer = host.run("launch", "com.example.homeless", "--wait")
+        #expect(answer.output.contains("can't enter its working directory '\(home)'"), "\(answer)")
+        #expect(host.stop() == 0)
+    }
 }

@@ -57,11 +57,11 @@ struct ShellWords {
         if let home, !usesHome { usesHome = Self.isRelative(words, to: home) }
         let closed = words.filter { word in
             word.hasPrefix("/") && word != "/"
-                && !Self.open.contains { Self.contains($0, word) }
+                && !Self.open.contains { PathWalk.isInside(word, $0) }
         }.uniqued()
         paths = closed.filter { path in
             SmallFile.exists(path) && !Self.temporary.contains(path)
-                && !(usesHome && home.map { Self.contains($0, path) } == true)
+                && !(usesHome && home.map { PathWalk.isInside(path, $0) } == true)
         }
         noteWhatFails(command, words: zip(written, words).map { ($0, $1) }, closed)
     }
@@ -89,7 +89,7 @@ struct ShellWords {
         }
         let passing = closed.filter { path in
             Self.temporary.contains(path)
-                || Self.temporary.contains { Self.contains($0, path) } && !targets.contains(path)
+                || Self.temporary.contains { PathWalk.isInside(path, $0) } && !targets.contains(path)
                     && !SmallFile.exists(path)
         }
         if let path = passing.first, !all.contains("flock") {
@@ -113,11 +113,6 @@ struct ShellWords {
             && command.split(separator: " ").contains { word in
                 word.firstIndex(of: ":").map { !word[..<$0].contains("/") && $0 != word.startIndex } ?? false
             }
-    }
-
-    /// Whether a path is a directory or lies in it.
-    private static func contains(_ directory: String, _ path: String) -> Bool {
-        path == directory || path.hasPrefix(directory + "/")
     }
 
     /// Whether words name files relative to a directory.
