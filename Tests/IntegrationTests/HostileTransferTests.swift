@@ -112,6 +112,19 @@ import Testing
         #expect(busy.status == 1 && busy.output.contains("status 503"), "\(busy)")
     }
 
+    @Test func `the body of a redirect is counted, and ends the transfer if it is long`() throws {
+        try host.start()
+        let file = TransferServer.escaped("\(server.address)/file/r?size=1000")
+        let answer = fetch("redirect/a?body=300000&to=\(file)", to: "out", "--wait")
+        #expect(try answer.status == 0 && host.transfer("T1")["received"] as? Int == 301_000, "\(answer)")
+        let long = fetch("redirect/b?body=50000000&to=\(file)", to: "out2", "--wait")
+        #expect(
+            long.output.contains("T2 failed: the server sent a redirect with a body of more than 1 MiB"),
+            "\(long)")
+        let moved = try #require(try host.transfer("T2")["received"] as? Int)
+        #expect((1 << 20..<50_000_000).contains(moved), "\(moved)")
+    }
+
     @Test func `names that the host can't keep are refused, in few words`() throws {
         try host.start()
         let program = HostProcess.products.appendingPathComponent("bgtask").path

@@ -31,6 +31,11 @@ final class TransferServer {
         process.waitUntilExit()
     }
 
+    /// A URL as the value of a key in another one.
+    static func escaped(_ url: String) -> String {
+        url.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? url
+    }
+
     /// The SHA-256 of a file that the server sends.
     func hash(_ name: String, size: Int) throws -> String { try get("hash/\(name)?size=\(size)") }
 

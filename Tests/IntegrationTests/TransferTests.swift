@@ -373,7 +373,7 @@ import Testing
         for number in 0..<8 {
             let file = "\(server.address)/file/q\(number)?size=10&pause=3"
             host.run(
-                "transfer", number < 4 ? file : "\(other)/redirect/r\(number)?to=\(escaped(file))", "--to",
+                "transfer", number < 4 ? file : "\(other)/redirect/r\(number)?to=\(TransferServer.escaped(file))", "--to",
                 path("q\(number)"), "--stall-timeout", "5s")
         }
         try host.wait("all have ended") {
@@ -383,10 +383,6 @@ import Testing
             let row = try host.transfer("T\(number)")
             #expect(row["outcome"] as? String == "succeeded" && row["attempts"] as? Int == 1, "\(row)")
         }
-    }
-
-    private func escaped(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }
 
     /// A killed program can leave all bytes, but not under their final name; an older host had a directory

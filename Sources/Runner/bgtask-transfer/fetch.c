@@ -127,7 +127,7 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
         return false;
     }
     response_reset(&transfer->response);
-    transfer->unkept = 0;
+    transfer->unkept = transfer->ignored = 0;
     transfer->is_cut = false;
     transfer->resumed_from = partial_can_resume(&transfer->partial) ? transfer->partial.size : 0;
     if (is_ready && transfer->resumed_from > 0)

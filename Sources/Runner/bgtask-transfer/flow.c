@@ -16,6 +16,11 @@ static void note_byte(struct transfer *transfer) {
     transfer->has_news = true;
 }
 
+static void count_received(struct transfer *transfer, int64_t count) {
+    transfer->received += count;
+    transfer->bundle->left -= count;
+}
+
 bool flow_discard(struct transfer *transfer) {
     sync_forbid(transfer);
     if (partial_discard(&transfer->partial))
@@ -46,6 +51,7 @@ static bool continues(const struct transfer *transfer) {
  * does this, too, but keeps a method that it does not know itself. */
 static void follow_redirect(struct transfer *transfer) {
     long status = transfer->response.status;
+    transfer->ignored = 0;
     bool is_post = strcmp(transfer->method, "POST") == 0;
     if (strcmp(transfer->method, "HEAD") == 0 || (status != 303 && !(is_post && status < 303)))
         return;
@@ -142,6 +148,25 @@ static void keep_answer(struct transfer *transfer, const char *bytes, size_t len
  * body without an end would hold its place until the transfer is cancelled. */
 #define UNKEPT_MAX (1 << 20)
 
+/* libcurl reads the body of a redirect itself, and tells only how long it is so far, after up to a hundred
+ * reads. */
+static int on_progress(void *context, curl_off_t total, curl_off_t length, curl_off_t all, curl_off_t sent) {
+    struct transfer *transfer = context;
+    (void)total, (void)all, (void)sent;
+    const struct response *response = &transfer->response;
+    if (!response->is_complete || !response->is_redirect || length <= transfer->ignored)
+        return 0;
+    int64_t count = (int64_t)length - transfer->ignored;
+    transfer->ignored = (int64_t)length;
+    note_byte(transfer);
+    count_received(transfer, count);
+    transfer->unkept += count;
+    if (transfer->unkept <= UNKEPT_MAX)
+        return 0;
+    transfer_fail(transfer, END_FUTILE, "the server sent a redirect with a body of more than 1 MiB");
+    return 1;
+}
+
 static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     struct transfer *transfer = context;
     struct partial *partial = &transfer->partial;
@@ -149,8 +174,7 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     if (must_pause(transfer))
         return CURL_WRITEFUNC_PAUSE;
     note_byte(transfer);
-    transfer->received += (int64_t)length;
-    transfer->bundle->left -= (int64_t)length;
+    count_received(transfer, (int64_t)length);
     if (transfer->is_upload)
         keep_answer(transfer, bytes, length);
     // Only the body of a successful download is kept in a file.
@@ -234,6 +258,9 @@ void flow_attach(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, transfer);
     curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, on_connection);
     curl_easy_setopt(handle, CURLOPT_PREREQDATA, transfer);
     if (!transfer->is_upload)

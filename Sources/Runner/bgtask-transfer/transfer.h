@@ -101,10 +101,11 @@ struct transfer {
     int64_t upload_at;
     uint8_t *answer;      /**< The body of the answer to an upload; NULL before its first byte. */
     size_t answer_length; /**< More than ANSWER_MAX if the body is longer; then it is not kept. */
-    int64_t
-        unkept;  /**< The bytes of a body that goes into no file: of an error, or the answer to an upload. */
-    bool is_cut; /**< There were too many of them, so the rest is not read. */
-    int64_t given; /**< The bytes sent before a redirect that is followed without a body; -1 without one. */
+    int64_t unkept;  /**< The bytes of bodies that go into no file: of redirects, of an error, or the answer
+                        to an upload. */
+    int64_t ignored; /**< The bytes of the body of the newest redirect. */
+    bool is_cut;     /**< There were too many of them, so the rest is not read. */
+    int64_t given;   /**< The bytes sent before a redirect that is followed without a body; -1 without one. */
     int64_t last_byte, last_report; /**< On the monotonic clock, in ms. */
     bool has_news;                  /**< Bytes have moved since the last report. */
     int64_t reported;               /**< The bytes received and sent up to the last report. */

@@ -32,7 +32,7 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
 /at/NAME            how many bytes of an upload the newest request has brought
 /release/NAME       lets the answers that wait go on
 /seen/NAME          the requests of a NAME so far, as JSON: method, range, if-range, length and hash of the body
-/redirect/NAME?to=URL&status=S
+/redirect/NAME?to=URL&status=S&body=N   with a body of N bytes
 /loop/NAME          a redirect to itself
 /headers/NAME?lines=N&length=N
 /interim/NAME?code=S&count=N   interim responses before the final one
@@ -172,7 +172,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, body=b"done")
 
     def get_redirect(self):
-        self.answer(int(self.value("status", default="302")), [("Location", self.value("to"))])
+        body = b"x" * int(self.value("body", default="0"))
+        self.answer(int(self.value("status", default="302")), [("Location", self.value("to"))], body)
 
     def get_loop(self):
         self.answer(302, [("Location", f"{self.path.split('?')[0]}?n={self.index}")])
