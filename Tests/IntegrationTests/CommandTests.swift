@@ -84,6 +84,8 @@ import Testing
         let row = try #require(try host.launches().first)
         #expect(row["outcome"] as? String == outcome)
         #expect(message.isEmpty || (row["message"] as? String ?? "").contains(message), "\(row)")
+        let status = command.contains("exit 3") ? 3 : outcome == "succeeded" ? 0 : nil
+        #expect(status == nil || row["exitStatus"] as? Int == status, "\(row)")
         #expect(host.stop() == 0)
     }
 

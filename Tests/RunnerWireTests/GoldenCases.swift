@@ -129,6 +129,7 @@ extension GoldenCase {
         GoldenCase("title", TitleMessage(title: "Exporting “Été”", subtitle: "7 of 12")),
         GoldenCase("load-failed", LoadFailedMessage(finding: "bgtask_plugin_entry is missing")),
         GoldenCase("done-ok", DoneMessage(success: true)),
+        GoldenCase("done-exit", DoneMessage(success: false, message: "status 3", exitStatus: 3)),
         GoldenCase("done-deaf", DoneMessage(success: true, isDeaf: true)),
         GoldenCase(
             "done-unstarted", DoneMessage(success: false, message: "no expiration handler", isUnstarted: true)

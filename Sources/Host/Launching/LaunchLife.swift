@@ -42,7 +42,9 @@ struct LaunchLife: Equatable, Sendable {
         /// The task sent the *load failed* frame.
         case loadFailed(finding: String, isShortage: Bool = false)
         /// The task sent the *done* frame; the flags are those of `DoneMessage`.
-        case done(success: Bool, message: String?, isUnstarted: Bool, isDeaf: Bool = false)
+        case done(
+            success: Bool, message: String?, isUnstarted: Bool, isDeaf: Bool = false, exitStatus: Int32? = nil
+        )
         /// The task sent the *fault* frame.
         case fault(LaunchFault)
         /// The host wants the launch to stop; the note contains the numbers behind the reason.
@@ -211,12 +213,14 @@ struct LaunchLife: Equatable, Sendable {
             return [.awaitExit]
         case .loadDeadlinePassed:
             return wasReady ? [] : kill(.tooSlowToLoad)
-        case .done(let success, let message, let isUnstarted, let isDeaf):
+        case .done(let success, let message, let isUnstarted, let isDeaf, let exitStatus):
             guard wasReady || isUnstarted else {
                 return violation("it completed before its handler was called", nil)
             }
             verdict = completed(success, message, isUnstarted)
             verdict?.completion = isUnstarted ? nil : success
+            // Other tasks are their own processes.
+            verdict?.exitStatus = hidesExitStatus ? exitStatus : nil
             // Apple's rule: if a task does not listen for its expiration, the expiration completes it
             // unsuccessfully.
             verdict?.neverListened = isUnstarted && isDeaf && wasReady

@@ -171,7 +171,8 @@ extension LauncherCore {
             handle(
                 .done(
                     success: message.success, message: message.message.map(OutputLines.harmless(_:)),
-                    isUnstarted: message.isUnstarted, isDeaf: message.isDeaf), launch)
+                    isUnstarted: message.isUnstarted, isDeaf: message.isDeaf,
+                    exitStatus: message.exitStatus.flatMap { $0 <= 255 ? Int32($0) : nil }), launch)
         }
     }
 

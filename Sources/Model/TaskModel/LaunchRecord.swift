@@ -78,7 +78,7 @@ public struct LaunchEnd: Equatable, Sendable {
     public var completion: Bool?
     /// The number of the signal that ended the process; `nil` if none did.
     public var signal: Int32?
-    /// The exit status of the process; `nil` if it did not exit.
+    /// The exit status of the process, or of the program of a `command:`; `nil` if it did not exit.
     public var exitStatus: Int32?
     /// The part in which a crash happened; `nil` if there was no crash.
     public var phase: LaunchPhase?

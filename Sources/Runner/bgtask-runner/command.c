@@ -398,6 +398,7 @@ static void complete(int status) {
                  strsignal(WTERMSIG(status)));
     } else {
         int code = WEXITSTATUS(status);
+        task_note_exit_status(command.task, (uint8_t)code);
         if (memchr(command.success, code, command.success_count) != NULL) {
             command.host->complete(command.task, 1, NULL);
             return;

@@ -22,10 +22,19 @@ static bool never_listened(const bgtask_task *task) {
     return task->settled || (task->run_at != 0 && now_nanoseconds() - task->run_at >= time);
 }
 
+void task_note_exit_status(bgtask_task *task, uint8_t status) {
+    pthread_mutex_lock(&task->lock);
+    task->has_exit_status = true;
+    task->exit_status = status;
+    pthread_mutex_unlock(&task->lock);
+}
+
 void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted) {
     pthread_mutex_lock(&task->lock);
     bool is_first = !task->completed;
     task->completed = true;
+    bool has_status = task->has_exit_status;
+    uint8_t status = task->exit_status;
     bool is_deaf = task->program == NULL && (unstarted ? never_listened(task) : !task->listened);
     pthread_mutex_unlock(&task->lock);
     if (!is_first)
@@ -40,6 +49,8 @@ void task_complete(bgtask_task *task, bool success, const char *message, bool un
             frame_add_flag(writer, 3, true);
         if (is_deaf)
             frame_add_flag(writer, 4, true);
+        if (has_status)
+            frame_add_number(writer, 5, status);
         report_end(writer);
     }
     pthread_mutex_lock(&task->lock);

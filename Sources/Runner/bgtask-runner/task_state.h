@@ -42,6 +42,8 @@ struct bgtask_task {
     pthread_cond_t changed; /**< Signalled after completion, replies, ends of assertions, and the end of
                              *   the host. Uses CLOCK_MONOTONIC. */
     bool completed, done_sent;
+    bool has_exit_status; /**< Whether a command's program has ended by itself. */
+    uint8_t exit_status;
     int64_t completed_at;
     bool expiring, handler_called, handler_returned, host_gone;
     bgtask_expiration expiration;
@@ -88,5 +90,8 @@ void conditions_take(bgtask_task *task, struct body body);
  *  expiration found no handler to call. The message then also says whether the handler had enough time to
  *  listen and did not. */
 void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted);
+
+/** Keeps the exit status of a command's program, which *done* will tell. */
+void task_note_exit_status(bgtask_task *task, uint8_t status);
 
 #endif

@@ -74,7 +74,7 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     public var isSimulated: Bool
     /// The number of the signal that ended the process; `null` if none did.
     @Explicit public var signal: Int32?
-    /// The exit status of the process; `null` if it did not exit.
+    /// The exit status of the process, or of the program of a `command:`; `null` if it did not exit.
     @Explicit public var exitStatus: Int32?
     /// The part in which a crash happened; `null` if there was no crash.
     @Explicit public var phase: LaunchPhase?

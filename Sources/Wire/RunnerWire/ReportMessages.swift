@@ -150,7 +150,7 @@ public struct DoneMessage: WireMessage {
     public static let kind: UInt8 = 0x2F
     public static let table = FieldTable(
         .required(1, .flag), .optional(2, .text, limit: maximumMessage), .optional(3, .flag),
-        .optional(4, .flag))
+        .optional(4, .flag), .optional(5, .u64))
     /// The largest number of bytes in ``message``.
     public static let maximumMessage = 1024
     /// The value that the handler passed: whether it did its work.
@@ -166,12 +166,19 @@ public struct DoneMessage: WireMessage {
     /// Together with ``isUnstarted``, it also means that the handler had the time to do so, and did not call
     /// `host->expired` either.
     public var isDeaf: Bool
+    /// The exit status of the program that a `command:` ran, 0 to 255; `nil` for other tasks, and if a signal
+    /// ended the program.
+    public var exitStatus: UInt64?
 
-    public init(success: Bool, message: String? = nil, isUnstarted: Bool = false, isDeaf: Bool = false) {
+    public init(
+        success: Bool, message: String? = nil, isUnstarted: Bool = false, isDeaf: Bool = false,
+        exitStatus: UInt64? = nil
+    ) {
         self.success = success
         self.message = message
         self.isUnstarted = isUnstarted
         self.isDeaf = isDeaf
+        self.exitStatus = exitStatus
     }
 
     public init(_ values: FieldValues) throws(WireError) {
@@ -179,6 +186,7 @@ public struct DoneMessage: WireMessage {
         message = values[2]
         isUnstarted = values[3]
         isDeaf = values[4]
+        exitStatus = values[5]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -186,5 +194,6 @@ public struct DoneMessage: WireMessage {
         fields.write(2, message)
         fields.write(3, ifTrue: isUnstarted)
         fields.write(4, ifTrue: isDeaf)
+        fields.write(5, exitStatus)
     }
 }
