@@ -1,6 +1,7 @@
 import Authoring
 import HandlerRegistry
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
@@ -138,6 +139,44 @@ import Testing
             /bin/echo $ARGS "${ONE}" "backup.service costs 5\$" "it's" "\$(date)" "${A} \${A:-\$(id)}"
             """#
         #expect(jobs.first?.manifest.action == .script(script))
+    }
+
+    @Test func `variables from files are read at each launch, as systemd reads them`() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "variables", "# comment\nA=one two\nB=\"q $HOME\"\n; more\nnonsense\nC='x'\nD=a=b\nE=last")
+        let jobs = try job(
+            "OnCalendar=daily",
+            """
+            [Service]
+            EnvironmentFile=\(file)
+            EnvironmentFile=-/nowhere/variables
+            ExecStart=/usr/bin/printenv A B C D E
+            """)
+        let manifest = try #require(jobs.first?.manifest)
+        #expect(manifest.read.contains(file) && !manifest.read.contains("/nowhere/variables"))
+        guard case .script(let script) = manifest.action else { throw TestFailure("\(manifest.action)") }
+        let answer = Command.run("sh", "-c", script)
+        #expect(answer.output == "one two\nq $HOME\nx\na=b\nlast\n")
+        let note = try #require(jobs.first?.notes.first { $0.contains(file) })
+        #expect(note.contains("at each launch"))
+    }
+
+    @Test func `an instance of a template has its name in place of %i, and a drop-in of its own`() throws {
+        let folder = try Folder()
+        let timer = try folder.write("sync@.timer", "[Timer]\nOnCalendar=daily\n")
+        try folder.write(
+            "sync@.service", "[Service]\nExecStart=/bin/echo %i %I %p %n a\\x20b\nWorkingDirectory=~\n")
+        try folder.write("sync@home-ada.timer.d/more.conf", "[Timer]\nOnCalendar=\nOnCalendar=hourly\n")
+        let path = "\(folder.path)/sync@home-ada.timer"
+        let manifest = try #require(try TimerImport.jobs(of: path, home: "/srv").jobs.first?.manifest)
+        #expect(
+            manifest.action
+                == .run(["/bin/echo", "home-ada", "home/ada", "sync", "sync@home-ada.service", "a b"]))
+        #expect(manifest.timings.map(\.at) == ["hourly"] && manifest.directory == "/srv")
+        #expect(manifest.name == "sync-home-ada", "\(manifest.name)")
+        let error = #expect(throws: AuthoringError.self) { try TimerImport.jobs(of: timer, home: nil) }
+        #expect("\(error.map(String.init(describing:)) ?? "")".contains("Give an instance"))
     }
 
     @Test func `a name that is no name of a variable is left out, and so can't become YAML`() throws {

@@ -13,7 +13,8 @@ public struct TimerImport {
         "Timer.OnUnitActiveSec", "Timer.OnUnitInactiveSec", "Timer.AccuracySec", "Timer.RandomizedDelaySec",
         "Timer.WakeSystem", "Timer.Unit", "Timer.Persistent", "Timer.FixedRandomDelay",
         "Service.Type", "Service.ExecStart", "Service.ExecStartPre", "Service.ExecStartPost", "Service.User",
-        "Service.Group", "Service.WorkingDirectory", "Service.Environment", "Service.SuccessExitStatus",
+        "Service.Group", "Service.WorkingDirectory", "Service.Environment", "Service.EnvironmentFile",
+        "Service.SuccessExitStatus",
         "Service.KillSignal", "Service.TimeoutStartSec", "Service.RuntimeMaxSec", "Service.ReadWritePaths",
         "Service.ReadOnlyPaths", "Service.RemainAfterExit",
     ]
@@ -44,14 +45,20 @@ public struct TimerImport {
         let finder = UnitFinder(home: home)
         let name = name.contains("/") || name.hasSuffix(".timer") ? name : name + ".timer"
         let (timer, path) = try finder.unit(name)
-        let file = path.split(separator: "/").last.map(String.init) ?? path
-        let base = file.hasSuffix(".timer") ? String(file.dropLast(6)) : file
-        let unit = timer.last("Timer", "Unit") ?? "\(base).service"
-        let (service, servicePath) = try finder.unit(unit, beside: path)
+        let given = UnitName(name)
+        if given.instance == "" {
+            throw AuthoringError(
+                name, "this is a template, which only its instances start",
+                "Give an instance: bgtask import timer \(given.prefix)@NAME.timer")
+        }
+        let unit = UnitName(
+            (timer.last("Timer", "Unit") ?? "\(given.base).service").replacing(
+                "%i", with: given.instance ?? ""))
+        let (service, servicePath) = try finder.unit(unit.file, beside: path)
         var reader = TimerImport(timer: timer, service: service, names: (path, servicePath))
         // The user of a system's unit is root, whatever its User= says.
         reader.home = servicePath.contains("/systemd/system/") ? "/root" : home
-        return try reader.jobs(named: base, jobName)
+        return try reader.jobs(named: given.base.replacing("@", with: "-"), unit, jobName)
     }
 
     private init(timer: UnitFile, service: UnitFile, names: (timer: String, service: String)) {
@@ -59,9 +66,9 @@ public struct TimerImport {
     }
 
     private mutating func jobs(
-        named name: String, _ jobName: String?
+        named name: String, _ unit: UnitName, _ jobName: String?
     ) throws(AuthoringError) -> ImportedJobs {
-        let commands = UnitCommands(service, unit: "\(name).service", home: home)
+        let commands = UnitCommands(service, unit: unit, home: home)
         guard let action = commands.action else {
             throw AuthoringError(
                 names.service, "it has no ExecStart=, or one that can't be read",
@@ -211,7 +218,7 @@ public struct TimerImport {
         if statuses.contains(where: { Int($0) == nil }) {
             notes.append("Of SuccessExitStatus=, only numbers are kept.")
         }
-        if let path = service.last("Service", "WorkingDirectory"),
+        if let path = service.last("Service", "WorkingDirectory"), path != "~" || home == nil,
             !path.drop(while: { $0 == "-" }).hasPrefix("/")
         {
             notes.append(

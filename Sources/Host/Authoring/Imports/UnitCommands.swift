@@ -1,4 +1,5 @@
 import HandlerRegistry
+import LinuxSystem
 
 /// What a service of systemd runs, as a program or a shell script.
 struct UnitCommands {
@@ -15,7 +16,7 @@ struct UnitCommands {
     /// What is not kept, as sentences.
     private(set) var notes: [String] = []
 
-    private let unit: String
+    private let unit: UnitName
     private let home: String?
 
     /// Reads the commands of a service.
@@ -24,18 +25,20 @@ struct UnitCommands {
     ///   - service: The unit.
     ///   - unit: Its name.
     ///   - home: The home directory of the user whose systemd has the unit; `nil` if it is not known.
-    init(_ service: UnitFile, unit: String, home: String?) {
+    init(_ service: UnitFile, unit: UnitName, home: String?) {
         (self.unit, self.home) = (unit, home)
+        let files = service.all("Service", "EnvironmentFile").map { environmentFile($0) }
         let before = service.all("Service", "ExecStartPre"), after = service.all("Service", "ExecStartPost")
         let main = service.all("Service", "ExecStart")
         let lines = (before + main + after).map { line($0) }
         guard !main.isEmpty, !lines.contains(where: { $0 == nil }) else { return }
         let known = lines.compactMap(\.self)
-        if known.count == 1, let only = known.first, only.isPlain {
+        if files.isEmpty, known.count == 1, let only = known.first, only.isPlain {
             action = .run(only.words)
         } else {
             // systemd does not replace * and ? in a variable.
-            action = .script((["set -f"] + known.map(\.shell)).joined(separator: "\n"))
+            let reader = files.isEmpty ? [] : [Self.environmentReader]
+            action = .script((["set -f"] + reader + files + known.map(\.shell)).joined(separator: "\n"))
         }
         for line in known { readPaths(of: line) }
         for text in service.all("Service", "Environment") {
@@ -49,7 +52,8 @@ struct UnitCommands {
             }
         }
         if let path = service.last("Service", "WorkingDirectory")?.drop(while: { $0 == "-" }) {
-            if path.hasPrefix("/") { directory = String(path) }
+            if path.hasPrefix("/") { directory = expanded(String(path)) }
+            if path == "~" { directory = home }
         }
         write = service.all("Service", "ReadWritePaths").flatMap(paths)
         read = (read + service.all("Service", "ReadOnlyPaths").flatMap(paths)).uniqued()
@@ -66,6 +70,34 @@ struct UnitCommands {
         let scanned = ShellWords(line.words.joined(separator: " "), home: nil)
         read += scanned.paths
         notes += scanned.notes
+    }
+
+    // MARK: Variables from files
+
+    /// A function of the shell that sets the variables of a file as systemd does: the value is the rest of
+    /// the line, without quotation marks around it, and is not expanded.
+    private static let environmentReader = #"""
+        environment_file() {
+            while IFS= read -r line || [ -n "$line" ]; do
+                case $line in '#'* | ';'*) continue ;; [A-Za-z_]*=*) ;; *) continue ;; esac
+                value=${line#*=}
+                case $value in '"'*'"' | "'"*"'") value=${value#?} value=${value%?} ;; esac
+                export "${line%%=*}=$value"
+            done < "$1"
+        }
+        """#
+
+    /// The line of a script that reads a file of variables at each launch.
+    private mutating func environmentFile(_ text: String) -> String {
+        let isOptional = text.hasPrefix("-")
+        let path = expanded(String(text.drop { $0 == "-" }))
+        if !isOptional || SmallFile.exists(path) { read.append(path) }
+        let note =
+            "The job reads \(path) at each launch, so the job's user must be able to. Continued lines and "
+            + "escapes of that file are not kept."
+        if !notes.contains(note) { notes.append(note) }
+        let line = "environment_file \(Line.quoted(path))"
+        return isOptional ? "[ ! -r \(Line.quoted(path)) ] || \(line)" : line
     }
 
     // MARK: Lines
@@ -86,7 +118,7 @@ struct UnitCommands {
             words.map(Self.quoted).joined(separator: " ") + (mayFail ? " || :" : "")
         }
 
-        private static func quoted(_ word: String) -> String {
+        fileprivate static func quoted(_ word: String) -> String {
             if word.hasPrefix("$"), EnvironmentName.isName(String(word.dropFirst())) { return word }
             let isSafe = word.allSatisfy {
                 $0.isASCII && ($0.isLetter || $0.isNumber || "_-+./:=@%,".contains($0))
@@ -146,7 +178,11 @@ struct UnitCommands {
             }
             switch specifier {
             case "%": result.append("%")
-            case "n": result += unit
+            case "n": result += unit.file
+            case "N": result += unit.base
+            case "p": result += unit.prefix
+            case "i": result += unit.instance ?? ""
+            case "I": result += UnitName.unescaped(unit.instance ?? "")
             case "h" where home != nil:
                 let path = home ?? ""
                 result += path
@@ -154,7 +190,6 @@ struct UnitCommands {
                     "'%h' is written as \(path), where a job can't write without a grant; its own HOME is the "
                     + "data directory of its bundle."
                 if !notes.contains(note) { notes.append(note) }
-            case "N", "p": result += unit.replacing(".service", with: "")
             default:
                 result += "%\(specifier)"
                 notes.append("'%\(specifier)' is not known outside systemd: write the value.")

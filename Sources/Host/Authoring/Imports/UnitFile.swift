@@ -94,7 +94,7 @@ struct UnitFile {
         var rest = text[...]
         while let character = rest.popFirst() {
             if character == "\\", let next = rest.popFirst() {
-                word += unescaped(next)
+                word += unescaped(next, &rest)
                 isInWord = true
             } else if let open = quote {
                 if character == open { quote = nil } else { word.append(character) }
@@ -112,13 +112,22 @@ struct UnitFile {
         return quote == nil ? words : nil
     }
 
-    private static func unescaped(_ character: Character) -> String {
+    /// What an escape means, of which the backslash and the first character were read.
+    private static func unescaped(_ character: Character, _ rest: inout Substring) -> String {
         switch character {
-        case "n": "\n"
-        case "t": "\t"
-        case "s": " "
-        case "\\", "\"", "'", ";": String(character)
-        default: "\\" + String(character)
+        case "x":
+            // A byte of ASCII; larger ones would be parts of characters.
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let byte = UInt8(digits, radix: 16),
+                (1..<0x80).contains(byte)
+            else { return "\\x" }
+            rest = rest.dropFirst(2)
+            return String(UnicodeScalar(byte))
+        case "n": return "\n"
+        case "t": return "\t"
+        case "s": return " "
+        case "\\", "\"", "'", ";": return String(character)
+        default: return "\\" + String(character)
         }
     }
 }

@@ -29,7 +29,8 @@ struct UnitFinder {
         if let slash = neighbour?.lastIndex(of: "/"), let neighbour {
             places.insert(String(neighbour[..<slash]), at: 0)
         }
-        let candidates = isPath ? [name] : places.map { "\($0)/\(name)" }
+        let names = [name] + (UnitName(name).template.map { [$0] } ?? [])
+        let candidates = isPath ? names : names.flatMap { name in places.map { "\($0)/\(name)" } }
         guard let path = candidates.first(where: SmallFile.exists) else {
             throw AuthoringError(
                 name, isPath ? "there is no such file" : "no directory of systemd has this unit",
@@ -37,8 +38,8 @@ struct UnitFinder {
         }
         var unit = UnitFile()
         unit.add(try text(of: path))
-        let base = path.split(separator: "/").last.map(String.init) ?? name
-        let dropIns = (isPath ? ["\(path).d"] : places.map { "\($0)/\(base).d" })
+        // Those of an instance come after those of its template.
+        let dropIns = names.flatMap { name in isPath ? ["\(name).d"] : places.map { "\($0)/\(name).d" } }
         for directory in dropIns.reversed() {
             for file in ((try? DirectoryTree.names(in: directory)) ?? [])
             where file.hasSuffix(".conf") {
