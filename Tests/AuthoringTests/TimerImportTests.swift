@@ -141,27 +141,6 @@ import Testing
         #expect(jobs.first?.manifest.action == .script(script))
     }
 
-    @Test func `variables from files are read at each launch, as systemd reads them`() throws {
-        let folder = try Folder()
-        let file = try folder.write(
-            "variables", "# comment\nA=one two\nB=\"q $HOME\"\n; more\nnonsense\nC='x'\nD=a=b\nE=last")
-        let jobs = try job(
-            "OnCalendar=daily",
-            """
-            [Service]
-            EnvironmentFile=\(file)
-            EnvironmentFile=-/nowhere/variables
-            ExecStart=/usr/bin/printenv A B C D E
-            """)
-        let manifest = try #require(jobs.first?.manifest)
-        #expect(manifest.read.contains(file) && !manifest.read.contains("/nowhere/variables"))
-        guard case .script(let script) = manifest.action else { throw TestFailure("\(manifest.action)") }
-        let answer = Command.run("sh", "-c", script)
-        #expect(answer.output == "one two\nq $HOME\nx\na=b\nlast\n")
-        let note = try #require(jobs.first?.notes.first { $0.contains(file) })
-        #expect(note.contains("at each launch"))
-    }
-
     @Test func `an instance of a template has its name in place of %i, and a drop-in of its own`() throws {
         let folder = try Folder()
         let timer = try folder.write("sync@.timer", "[Timer]\nOnCalendar=daily\n")
@@ -207,5 +186,31 @@ import Testing
             try TimerImport.jobs(of: "\(folder.path)/nothing-here.service", home: nil)
         }
         #expect("\(error.map(String.init(describing:)) ?? "")".contains("this is a service, not a timer"))
+    }
+}
+
+/// Scripts from timers of systemd, run by a shell.
+@Suite(.system) struct TimerScriptTests {
+    @Test func `variables from files are read at each launch, as systemd reads them`() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "variables", "# comment\nA=one two\nB=\"q $HOME\"\n; more\nno variable\nC='x'\nE=a=b\nF=last")
+        let path = try folder.write("backup.timer", "[Timer]\nOnCalendar=daily\n")
+        try folder.write(
+            "backup.service",
+            """
+            [Service]
+            EnvironmentFile=\(file)
+            EnvironmentFile=-/nowhere/variables
+            ExecStart=/usr/bin/printenv A B C E F
+            """)
+        let jobs = try TimerImport.jobs(of: path, home: nil).jobs
+        let manifest = try #require(jobs.first?.manifest)
+        #expect(manifest.read.contains(file) && !manifest.read.contains("/nowhere/variables"))
+        guard case .script(let script) = manifest.action else { throw TestFailure("\(manifest.action)") }
+        let answer = Command.run("sh", "-c", script)
+        #expect(answer.output == "one two\nq $HOME\nx\na=b\nlast\n")
+        let note = try #require(jobs.first?.notes.first { $0.contains(file) })
+        #expect(note.contains("at each launch"))
     }
 }

@@ -373,7 +373,8 @@ import Testing
         for number in 0..<8 {
             let file = "\(server.address)/file/q\(number)?size=10&pause=3"
             host.run(
-                "transfer", number < 4 ? file : "\(other)/redirect/r\(number)?to=\(TransferServer.escaped(file))", "--to",
+                "transfer",
+                number < 4 ? file : "\(other)/redirect/r\(number)?to=\(TransferServer.escaped(file))", "--to",
                 path("q\(number)"), "--stall-timeout", "5s")
         }
         try host.wait("all have ended") {

@@ -109,7 +109,8 @@ final class TestLauncher {
         // A report can come before the launcher has closed what belonged to it; this answer comes after that.
         let unknown = number()
         try send(PrepareMessage(template: unknown, cgroup: folder.path, subprocesses: false))
-        guard case .prepared(let answer) = try next(), answer.template == unknown, answer.finding != nil else {
+        guard case .prepared(let answer) = try next(), answer.template == unknown, answer.finding != nil
+        else {
             throw HarnessError("no answer for a template that was never requested")
         }
         return try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
