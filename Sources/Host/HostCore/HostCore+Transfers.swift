@@ -168,7 +168,9 @@ extension HostCore {
             }
             stoppedTransfers.remove(id)
             count(&transfer, received: received, sent: sent)
-            tellLostAnswer(to: transfer, end, received: received)
+            if end.hasLostAnswer {
+                tellLostAnswer(to: transfer, "it is longer than 1 MiB, or the disk is full")
+            }
             let furthest = transferMarks.removeValue(forKey: id)
             let reached = end.completed ?? transfer.completed
             if endCancelled(&transfer, end) { return }
@@ -178,25 +180,23 @@ extension HostCore {
             follow(step, transfer)
         case .delivered(let id, let problem):
             guard var transfer = transfers[id], transfer.state == .finishing else { return }
+            if transfer.request.direction == .upload, let problem {
+                tellLostAnswer(to: transfer, problem.message)
+            }
             let step = transfer.deliver(problem, at: now.wall)
             follow(step, transfer)
         }
     }
 
-    /// Logs that the app of an upload gets no answer, because that is longer than the program keeps.
-    private mutating func tellLostAnswer(to transfer: Transfer, _ end: TransferAttemptEnd, received: Int64) {
-        guard end.kind == .finished || end.kind == .refused, transfer.request.session != nil,
-            transfer.request.direction == .upload, end.answer == nil, received > Self.longestAnswer
-        else { return }
+    /// Logs that the app of an upload gets no answer.
+    private mutating func tellLostAnswer(to transfer: Transfer, _ reason: String) {
+        guard transfer.request.session != nil else { return }
         log(
             .warning,
-            "the server's answer to \(transfer.id) of \(transfer.request.bundle) has \(received) bytes; the host keeps "
-                + "16 KiB of an answer to an upload or nothing, so the app hears the status without the body. Let the server "
-                + "answer with less, or let the app ask it again")
+            "the server's answer to \(transfer.id) of \(transfer.request.bundle) is not kept: \(reason). The app "
+                + "hears the status without the body. Let the server answer with less, or let the app ask it again"
+        )
     }
-
-    /// The longest answer to an upload that the program keeps, in bytes.
-    private static let longestAnswer = 16_384
 
     /// Removes the files of a transfer that ended before its attempt.
     private mutating func removeAgain(_ id: TransferID) {
@@ -258,7 +258,8 @@ extension HostCore {
                 .transfer(
                     .sweep(
                         keeping: Set(transfers.all.filter(\.keepsFiles).map(\.id)),
-                        uploads: Set(uploads.compactMap(\.request.handover)))))
+                        uploads: Set(uploads.compactMap(\.request.handover))
+                            .union(transfers.all.compactMap(\.answerFile)))))
         }
     }
 

@@ -62,6 +62,7 @@ struct StoredTransfer: Codable {
     var keepsPart: Bool?
     var metrics: String?
     var answer: String?
+    var answerFile: String?
 
     init(_ transfer: Transfer) {
         id = transfer.id
@@ -77,6 +78,7 @@ struct StoredTransfer: Codable {
         endedAt = transfer.endedAt.map(StoredInstant.init)
         (isTold, keepsPart) = (transfer.isTold, transfer.keepsPart)
         (metrics, answer) = (transfer.metrics?.text, transfer.answer)
+        answerFile = transfer.answerFile
     }
 
     /// The stored transfer, as the type that the host uses.
@@ -96,7 +98,7 @@ struct StoredTransfer: Codable {
         result.endedAt = endedAt?.time
         (result.isTold, result.keepsPart) = (isTold, keepsPart)
         result.metrics = metrics.flatMap(TransferMetrics.init)
-        result.answer = answer
+        (result.answer, result.answerFile) = (answer, answerFile)
         return result
     }
 }

@@ -22,6 +22,7 @@ struct TransferText {
 
     private mutating func write(_ transfer: Transfer) {
         member("answer", transfer.answer)
+        member("answerFile", transfer.answerFile)
         member("attempts", Int64(transfer.attempts))
         member("completed", transfer.completed)
         member("endedAt", transfer.endedAt)

@@ -30,12 +30,13 @@ extension TransferFiles {
         }
     }
 
-    /// Removes the file of an upload from its bundle's handover directory.
+    /// Removes the file of an upload, and that of its answer, from its bundle's handover directory.
     public func discard(_ transfer: Transfer) {
         let request = transfer.request
         guard let name = request.handover, request.direction == .upload else { return }
-        // The app may have removed it, and the bundle may be gone.
-        if let directory = try? handover(of: request.bundle) { directory.remove(name) }
+        // The app may have removed them, and the bundle may be gone.
+        guard let directory = try? handover(of: request.bundle) else { return }
+        for name in [name] + (transfer.answerFile.map { [$0] } ?? []) { directory.remove(name) }
     }
 
     /// Removes the copies for uploads that nothing will send from the handover directory in a data directory.

@@ -26,7 +26,8 @@ extension TransferEndedMessage {
         TransferAttemptEnd(
             end, completed: completed.bounded, failure: failure,
             retryAfter: retryAfterSeconds.map { .seconds(Int64(min($0, 1 << 40))) },
-            metrics: metrics.flatMap(TransferMetrics.init), answer: answer.map { Base64.encode($0) })
+            metrics: metrics.flatMap(TransferMetrics.init), answer: answer.map { Base64.encode($0) },
+            hasAnswerFile: hasAnswerFile, hasLostAnswer: hasLostAnswer)
     }
 
     private var failure: TransferFailure? {

@@ -63,8 +63,10 @@ public struct Transfer: Equatable, Sendable {
     /// only delegates ask for it.
     public var metrics: TransferMetrics?
     /// The body of the answer to an upload of a session, as base64 text, until the delegate has it; `nil` if
-    /// there is none, or if it was too long.
+    /// there is none, or if it is longer than 16 KiB.
     public var answer: String?
+    /// The name of the file with a longer answer, in the bundle's handover directory; `nil` if there is none.
+    public var answerFile: String?
 
     /// Creates a transfer that waits.
     public init(id: TransferID, request: TransferRequest, submittedAt: WallTime) {

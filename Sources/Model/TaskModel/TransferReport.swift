@@ -28,13 +28,19 @@ public struct TransferAttemptEnd: Equatable, Sendable {
     public var retryAfter: Duration?
     /// What the newest request cost; `nil` if none was measured.
     public var metrics: TransferMetrics?
-    /// The body of the answer to an upload, as base64 text; `nil` if there was none, or if it was too long.
+    /// The body of the answer to an upload, as base64 text; `nil` if there was none, or if it was longer than
+    /// 16 KiB.
     public var answer: String?
+    /// Whether the answer to an upload is in the transfer's file, because it is longer.
+    public var hasAnswerFile: Bool
+    /// Whether the answer to an upload was not kept: it is longer than 1 MiB, or its file can't be written.
+    public var hasLostAnswer: Bool
 
     /// Creates an end.
     public init(
         _ kind: Kind, completed: Int64? = nil, failure: TransferFailure? = nil, retryAfter: Duration? = nil,
-        metrics: TransferMetrics? = nil, answer: String? = nil
+        metrics: TransferMetrics? = nil, answer: String? = nil, hasAnswerFile: Bool = false,
+        hasLostAnswer: Bool = false
     ) {
         self.kind = kind
         self.completed = completed
@@ -42,6 +48,8 @@ public struct TransferAttemptEnd: Equatable, Sendable {
         self.retryAfter = retryAfter
         self.metrics = metrics
         self.answer = answer
+        self.hasAnswerFile = hasAnswerFile
+        self.hasLostAnswer = hasLostAnswer
     }
 }
 

@@ -39,11 +39,20 @@ void attempt_end(struct transfer *transfer) {
     transfer_free(transfer);
 }
 
+/* Handles that the complete file can't be made durable. */
+static void fail_file(struct transfer *transfer, int code) {
+    // The server has the file of an upload, whatever becomes of its answer.
+    if (transfer->is_upload)
+        transfer->has_lost_answer = true;
+    else
+        transfer_fail(transfer, END_FAULTY, "the file can't be made durable: %s", strerror(code));
+}
+
 /* Makes the complete file durable; if a record is being written, this happens after it. */
 static void finish(struct transfer *transfer) {
     transfer->is_complete = true;
     if (!transfer->is_syncing && !sync_add(transfer, SYNC_FINISH)) {
-        transfer_fail(transfer, END_FAULTY, "there is no memory to finish the file");
+        fail_file(transfer, ENOMEM);
         attempt_end(transfer);
     }
 }
@@ -51,6 +60,7 @@ static void finish(struct transfer *transfer) {
 void attempt_begin(struct transfer *transfer) {
     transfer->is_reserved = false;
     places_take(transfer);
+    transfer->partial.root = root;
     if (!transfer->is_upload) {
         int64_t finished = -1;
         if (!partial_open(&transfer->partial, root, transfer->id, &finished)) {
@@ -88,8 +98,7 @@ static void take_results(void) {
         struct transfer *transfer = result.transfer;
         if (result.kind == SYNC_FINISH || transfer->is_ending) {
             if (result.kind == SYNC_FINISH && result.code != 0)
-                transfer_fail(transfer, END_FAULTY, "the file can't be made durable: %s",
-                              strerror(result.code));
+                fail_file(transfer, result.code);
             attempt_end(transfer);
         } else if (transfer->is_complete) {
             finish(transfer);
@@ -113,7 +122,7 @@ static void take_ends(void) {
         fetch_stop(multi, transfer);
         bool is_whole = fetch_ended(transfer, code);
         if (must_report) {
-            report_response(outbox, transfer, is_whole);
+            report_response(outbox, transfer, is_whole && !transfer->is_upload);
             transfer->has_reported_response = true;
             if (is_whole)
                 places_leave(transfer);

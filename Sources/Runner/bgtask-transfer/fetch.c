@@ -121,6 +121,9 @@ bool fetch_begin(CURLM *multi, struct transfer *transfer) {
     transfer->message[0] = transfer->error[0] = '\0';
     transfer->upload_at = 0;
     transfer->answer_length = 0;
+    transfer->has_lost_answer = false;
+    if (transfer->is_upload)
+        partial_close(&transfer->partial);
     transfer->given = -1;
     if (transfer->is_upload && !look_at_upload(transfer, &transfer->upload_facts)) {
         transfer_fail(transfer, END_FAULTY, FILE_CHANGED);
@@ -231,6 +234,11 @@ static bool is_long_line(const struct transfer *transfer, CURLcode code) {
     return transfer->asked >= 0 && !has_final && (code == CURLE_OUT_OF_MEMORY || (int)code == 100);
 }
 
+/* Whether the answer to an upload is in a file that must become durable. */
+static bool has_answer_file(const struct transfer *transfer) {
+    return transfer->is_upload && transfer->partial.file >= 0 && !transfer->has_lost_answer;
+}
+
 /* Whether the server, which has accepted an upload, got the whole file as it was and is. */
 static bool is_sent(struct transfer *transfer) {
     if ((transfer->given < 0 ? transfer->upload_at : transfer->given) < transfer->upload_length) {
@@ -285,7 +293,7 @@ bool fetch_ended(struct transfer *transfer, CURLcode code) {
     if (!response_is_success(&transfer->response)) {
         transfer_fail(transfer, END_REFUSED, "the server answered with status %ld",
                       transfer->response.status);
-        return false;
+        return has_answer_file(transfer);
     }
     if (!transfer->is_upload && response_has_no_file(&transfer->response)) {
         transfer_fail(transfer, END_REFUSED, "the server answered with status %ld, which has no file",
@@ -293,9 +301,10 @@ bool fetch_ended(struct transfer *transfer, CURLcode code) {
         return false;
     }
     if (transfer->is_upload) {
-        if (is_sent(transfer))
-            transfer->end_kind = END_FINISHED;
-        return false;
+        if (!is_sent(transfer))
+            return false;
+        transfer->end_kind = END_FINISHED;
+        return has_answer_file(transfer);
     }
     return complete_download(transfer);
 }

@@ -133,15 +133,23 @@ void flow_go_on(struct transfer *transfer) {
         curl_easy_pause(transfer->handle, CURLPAUSE_CONT);
 }
 
-/* Keeps the answer to an upload, which its app may need. */
+/* Keeps the answer to an upload, which its app may need: a short one in memory, a longer one in a file. */
 static void keep_answer(struct transfer *transfer, const char *bytes, size_t length) {
+    struct partial *partial = &transfer->partial;
+    if (transfer->has_lost_answer)
+        return;
     if (transfer->answer == NULL)
         transfer->answer = malloc(ANSWER_MAX);
-    bool has_room = transfer->answer != NULL && transfer->answer_length <= ANSWER_MAX &&
-                    length <= ANSWER_MAX - transfer->answer_length;
-    if (has_room)
+    bool has_room = transfer->answer != NULL && length <= ANSWER_MAX - transfer->answer_length;
+    if (partial->file < 0 && has_room) {
         memcpy(transfer->answer + transfer->answer_length, bytes, length);
-    transfer->answer_length = has_room ? transfer->answer_length + length : ANSWER_MAX + 1;
+        transfer->answer_length += length;
+        return;
+    }
+    bool has_file =
+        partial->file >= 0 || (partial_create(partial, partial->root, transfer->id) &&
+                               partial_append(partial, transfer->answer, transfer->answer_length));
+    transfer->has_lost_answer = !has_file || !partial_append(partial, bytes, length);
 }
 
 /* The most bytes of a body that goes into no file. The response alone decides how the attempt ends, and a
@@ -181,6 +189,7 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     if (transfer->is_upload || !response_is_success(&transfer->response)) {
         transfer->unkept += (int64_t)length;
         transfer->is_cut = transfer->unkept > UNKEPT_MAX;
+        transfer->has_lost_answer |= transfer->is_cut;
         return transfer->is_cut ? 0 : length;
     }
     if (!partial_append(partial, bytes, length)) {

@@ -32,7 +32,7 @@ static const struct message_rule rules[] = {
                          U64_REQUIRED(6)}},
     {TRANSFER_ENDED, {U64_REQUIRED(1), U64_REQUIRED(2), U64_REQUIRED(3), U64_REQUIRED(4), U64_REQUIRED(5),
                       U64(6), U64(7), TEXT(8, 1024), U64(9), U64_REQUIRED(10), TEXT(11, 320),
-                      BYTES(12, ANSWER_MAX)}},
+                      BYTES(12, ANSWER_MAX), FLAG(13), FLAG(14)}},
     {TRANSFER_ALIVE, {{0}}},
     {TRANSFER_FAILED, {TEXT_REQUIRED(1, 1024)}},
     {TRANSFER_BEGAN, {U64_REQUIRED(1)}},
@@ -131,8 +131,14 @@ void report_ended(struct outbox *outbox, const struct transfer *transfer) {
     if (transfer->metrics[0] != '\0')
         frame_add_text(&writer, 11, transfer->metrics, sizeof(transfer->metrics));
     bool is_answered = transfer->end_kind == END_FINISHED || transfer->end_kind == END_REFUSED;
-    if (is_answered && transfer->answer_length > 0 && transfer->answer_length <= ANSWER_MAX)
-        frame_add_bytes(&writer, 12, transfer->answer, transfer->answer_length);
+    if (is_answered && transfer->is_upload) {
+        if (transfer->has_lost_answer)
+            frame_add_flag(&writer, 14, true);
+        else if (transfer->partial.file >= 0)
+            frame_add_flag(&writer, 13, true);
+        else if (transfer->answer_length > 0)
+            frame_add_bytes(&writer, 12, transfer->answer, transfer->answer_length);
+    }
     send_report(outbox);
 }
 

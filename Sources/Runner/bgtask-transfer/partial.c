@@ -158,6 +158,23 @@ bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finis
     return ftruncate(partial->file, certain) == 0 && lseek(partial->file, certain, SEEK_SET) == certain;
 }
 
+bool partial_create(struct partial *partial, int root, uint64_t id) {
+    partial->root = root;
+    partial->id = id;
+    if (unlinkat(root, name_of(partial, "data").text, 0) != 0 && errno != ENOENT)
+        return false;
+    partial->file = openat(root, name_of(partial, "part").text,
+                           O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return partial->file >= 0;
+}
+
+void partial_close(struct partial *partial) {
+    if (partial->file >= 0)
+        close(partial->file);
+    partial->file = -1;
+    partial->size = partial->checked = 0;
+}
+
 bool partial_is_complete(const struct partial *partial) {
     return partial->size > 0 && partial->size == partial->total;
 }

@@ -17,6 +17,10 @@ void partial_learn_boot(void);
 /** Opens what an earlier attempt left, or makes an empty file. `*finished` becomes the size of the complete
  * file, if there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished);
+/** Makes an empty file, and removes what an earlier attempt left. On failure, returns false, with errno set. */
+bool partial_create(struct partial *partial, int root, uint64_t id);
+/** Closes the file; what was appended counts no more. */
+void partial_close(struct partial *partial);
 /** Whether an earlier attempt received all bytes, but was killed before it finished the file. */
 bool partial_is_complete(const struct partial *partial);
 /** Whether the rest can be requested instead of the whole file. */

@@ -1,3 +1,4 @@
+#include "partial.h"
 #include "places.h"
 
 #include <stdarg.h>
@@ -15,8 +16,7 @@ void transfer_free(struct transfer *transfer) {
     curl_slist_free_all(transfer->sending);
     if (transfer->upload >= 0)
         close(transfer->upload);
-    if (transfer->partial.file >= 0)
-        close(transfer->partial.file);
+    partial_close(&transfer->partial);
     free(transfer->response.lines);
     free(transfer->answer);
     free(transfer->url);

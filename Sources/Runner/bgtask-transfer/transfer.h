@@ -25,7 +25,8 @@ enum end_kind {
 #define HEADER_LINES_MAX 200u
 /** Why a response with more of them is refused. */
 #define HEADERS_REFUSED "the server sent more than 200 header lines or 48 KiB of them"
-/** The longest answer to an upload that the host gets, in bytes. */
+/** The longest answer to an upload that the report of its end contains, in bytes. A longer one becomes the
+ *  transfer's file. */
 #define ANSWER_MAX 16384u
 /** The longest validator that is kept, with the final NUL. */
 #define VALIDATOR_MAX 512u
@@ -100,7 +101,8 @@ struct transfer {
     int64_t received, sent; /**< The bytes of bodies in this attempt. */
     int64_t upload_at;
     uint8_t *answer;      /**< The body of the answer to an upload; NULL before its first byte. */
-    size_t answer_length; /**< More than ANSWER_MAX if the body is longer; then it is not kept. */
+    size_t answer_length; /**< The bytes in `answer`; those of a longer body are also in `partial`. */
+    bool has_lost_answer; /**< The answer is too long, or its file could not be written. */
     int64_t unkept;  /**< The bytes of bodies that go into no file: of redirects, of an error, or the answer
                         to an upload. */
     int64_t ignored; /**< The bytes of the body of the newest redirect. */

@@ -178,7 +178,8 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
     public var responseHeaders: [String]?
     /// Why the transfer failed; `nil` if it did not.
     public var failure: TransferMessage.Failure?
-    /// The name of the downloaded file in the handover directory; `nil` unless a download succeeded.
+    /// The name of a file in the handover directory: of a download that succeeded, the file; of an upload with
+    /// a long answer, that. `nil` otherwise.
     public var file: String?
     /// Whether another transfer can continue this one.
     public var resumable: Bool
@@ -186,7 +187,7 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
     public var asks: Bool
     /// What the newest request cost; `nil` if it is not known.
     public var metrics: SessionMetrics?
-    /// The body of the answer to an upload, as base64 text; `nil` if there is none, or if it is too long.
+    /// The body of the answer to an upload, as base64 text; `nil` if there is none, or if it is in ``file``.
     public var body: String?
 
     /// The greatest length of the response's header lines in an answer, in bytes; with them, an answer fits
@@ -224,7 +225,9 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
         failure = transfer.failure.map {
             TransferMessage.Failure(domain: $0.domain, code: $0.code, message: $0.message)
         }
-        file = request.direction == .download && transfer.outcome == .succeeded ? request.handover : nil
+        file =
+            request.direction == .download && transfer.outcome == .succeeded
+            ? request.handover : transfer.answerFile
         resumable = transfer.keepsPart == true
         self.asks = asks
         metrics = transfer.metrics.map(SessionMetrics.init)

@@ -273,7 +273,8 @@ public struct TransferEndedMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .required(3, .u64), .required(4, .u64), .required(5, .u64),
         .optional(6, .u64), .optional(7, .u64), .optional(8, .text, limit: 1024), .optional(9, .u64),
-        .required(10, .u64), .optional(11, .text, limit: 320), .optional(12, .bytes, limit: 16_384))
+        .required(10, .u64), .optional(11, .text, limit: 320), .optional(12, .bytes, limit: 16_384),
+        .optional(13, .flag), .optional(14, .flag))
     /// The number of the transfer.
     public var transfer: UInt64
     /// How it ended.
@@ -298,11 +299,16 @@ public struct TransferEndedMessage: WireMessage {
     public var metrics: String?
     /// The body of the answer to an upload; `nil` if there was none, or if it was longer.
     public var answer: [UInt8]?
+    /// Whether the answer to an upload is in the transfer's file, because it is longer.
+    public var hasAnswerFile: Bool
+    /// Whether the answer to an upload was not kept, because it is too long, or its file can't be written.
+    public var hasLostAnswer: Bool
 
     public init(
         transfer: UInt64, end: TransferAttemptEnd.Kind, completed: UInt64, received: UInt64, sent: UInt64,
         status: UInt64?, code: UInt64?, message: String?, retryAfterSeconds: UInt64?, cpuMicroseconds: UInt64,
-        metrics: String? = nil, answer: [UInt8]? = nil
+        metrics: String? = nil, answer: [UInt8]? = nil, hasAnswerFile: Bool = false,
+        hasLostAnswer: Bool = false
     ) {
         self.transfer = transfer
         self.end = end
@@ -316,6 +322,8 @@ public struct TransferEndedMessage: WireMessage {
         self.cpuMicroseconds = cpuMicroseconds
         self.metrics = metrics
         self.answer = answer
+        self.hasAnswerFile = hasAnswerFile
+        self.hasLostAnswer = hasLostAnswer
     }
 
     public init(_ values: FieldValues) throws(WireError) {
@@ -335,6 +343,8 @@ public struct TransferEndedMessage: WireMessage {
         cpuMicroseconds = values[10]
         metrics = values[11]
         answer = values[12]
+        hasAnswerFile = values[13]
+        hasLostAnswer = values[14]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -350,6 +360,8 @@ public struct TransferEndedMessage: WireMessage {
         fields.write(10, cpuMicroseconds)
         fields.write(11, metrics)
         fields.write(12, answer)
+        fields.write(13, ifTrue: hasAnswerFile)
+        fields.write(14, ifTrue: hasLostAnswer)
     }
 }
 

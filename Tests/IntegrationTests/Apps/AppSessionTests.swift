@@ -154,16 +154,34 @@ import Testing
         #expect(app.host.stop() == 0)
     }
 
+    @Test(arguments: [201, 422])
+    func `a long answer to an upload reaches the app once, also after the death of the host`(status: Int)
+        throws
+    {
+        let launch = try app.end(push("report", "put/long?answer=500000&status=\(status)"))
+        #expect(launch.outcome == "succeeded")
+        try app.host.wait("the transfer has ended") {
+            try app.host.transfer("T1")["outcome"] as? String == (status == 201 ? "succeeded" : "refused")
+        }
+        app.host.kill()
+        try app.host.start()
+        let events = try events()
+        #expect(events.says("report completed, status \(status)"), "\(events.lines)")
+        #expect(events.says("answer to report: thanks, 500000 of 500000"), "\(events.lines)")
+        #expect(try server.seen("long").count == 1 && handedOver.isEmpty)
+        #expect(app.host.stop() == 0)
+    }
+
     @Test func `an answer to an upload that is too long is not passed on in part`() throws {
-        let launch = try app.end(push("report", "put/long?answer=20000", waits: false))
+        let launch = try app.end(push("report", "put/long?answer=2000000", waits: false))
         #expect(launch.outcome == "succeeded")
         let events = try events()
         #expect(events.says("report completed, status 201"), "\(events.lines)")
         #expect(!events.says("answer to report"), "\(events.lines)")
         let log = app.host.run("logs").output
         #expect(
-            log.contains("answer to T1 of org.example.corpus has 20000 bytes; the host keeps 16 KiB"),
-            "\(log)")
+            log.contains("answer to T1 of org.example.corpus is not kept: it is longer than 1 MiB"), "\(log)")
+        #expect(handedOver.isEmpty)
         #expect(app.host.stop() == 0)
     }
 

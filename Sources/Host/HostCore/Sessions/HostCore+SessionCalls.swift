@@ -246,9 +246,11 @@ extension HostCore {
         guard transfer.isUntold else { return answerSession(id, call, SessionAnswer()) }
         transfer.isTold = true
         transfer.answer = nil
+        let handled = transfer
+        transfer.answerFile = nil
         sessions.note(transfer)
         for old in transfers.retire(transfer) { forget(old) }
-        if transfer.request.direction == .upload { emit(.transfer(.discard(transfer))) }
+        if transfer.request.direction == .upload { emit(.transfer(.discard(handled))) }
         store(.saveTransfer(transfer), .told(transfer.id, id, call: call))
     }
 

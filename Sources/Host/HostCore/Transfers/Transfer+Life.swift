@@ -31,6 +31,7 @@ extension Transfer {
         failure = attempt.failure
         if request.session != nil, let measured = attempt.metrics { metrics = measured }
         if request.session != nil { answer = attempt.answer }
+        answerFile = nil
         switch attempt.kind {
         case .finished:
             // If the file could not be put into its place the last time, the waits go on doubling.
@@ -38,12 +39,15 @@ extension Transfer {
             failure = nil
             total = request.direction == .download ? completed : total
             if request.direction == .upload { completed = total ?? completed }
-            guard let place = request.place else {
+            guard let place = request.place ?? takeAnswer(attempt) else {
                 return conclude(.succeeded, at: now)
             }
             state = .finishing
             return .deliver(to: place)
-        case .refused: return conclude(.refused, at: now)
+        case .refused:
+            guard let place = takeAnswer(attempt) else { return conclude(.refused, at: now) }
+            state = .finishing
+            return .deliver(to: place)
         case .futile: return conclude(.failed, at: now)
         case .faulty, .busy:
             return wait(progressed: progressed, atLeast: attempt.retryAfter ?? .zero, at: now)
@@ -72,10 +76,25 @@ extension Transfer {
     ///   - now: The present time.
     /// - Returns: What follows.
     mutating func deliver(_ problem: TransferFailure?, at now: WallTime) -> Step {
+        if request.direction == .upload {
+            // The server has the file, whatever becomes of its answer.
+            if problem != nil { answerFile = nil }
+            return conclude(failure == nil ? .succeeded : .refused, at: now)
+        }
         guard let problem else { return conclude(.succeeded, at: now) }
         failure = problem
         if problem.isOfPlace { return conclude(.failed, at: now) }
         return wait(progressed: false, atLeast: .zero, at: now)
+    }
+
+    /// Where the file with the answer to an upload belongs; `nil` if there is none, or if no delegate gets it.
+    private mutating func takeAnswer(_ attempt: TransferAttemptEnd) -> TransferPlace? {
+        guard attempt.hasAnswerFile, request.direction == .upload, request.session != nil,
+            request.handover != nil
+        else { return nil }
+        let name = "answer-\(id)"
+        answerFile = name
+        return .handover(request.bundle, name)
     }
 
     /// Ends the transfer.

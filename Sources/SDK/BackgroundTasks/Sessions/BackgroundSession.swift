@@ -261,7 +261,7 @@
                 try? FileManager.default.removeItem(at: file)
             }
             // Foundation passes it to the delegate of an upload task.
-            if task is URLSessionUploadTask, let body = news.body, !body.isEmpty {
+            if task is URLSessionUploadTask, let body = HandoverFiles.answer(to: news), !body.isEmpty {
                 loader.client?.urlProtocol(loader, didLoad: body)
             }
             tellMetrics(news, task, session)

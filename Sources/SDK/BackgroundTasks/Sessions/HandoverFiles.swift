@@ -22,6 +22,15 @@
             return FileManager.default.createFile(atPath: empty.path, contents: nil) ? empty : nil
         }
 
+        /// The body of the answer to an upload; `nil` if there is none.
+        ///
+        /// The host removes the file of a long one when it knows that the delegate has handled the end.
+        static func answer(to news: SessionMessages.Transfer) -> Data? {
+            if let body = news.body { return body }
+            guard news.isUpload, let name = news.file, let directory else { return nil }
+            return try? Data(contentsOf: directory.appendingPathComponent(name))
+        }
+
         /// Copies the file of an upload, so that the host can read it, and the app can change its own.
         private static func stage(_ file: URL) throws(Refusal) -> URL {
             guard let directory else {

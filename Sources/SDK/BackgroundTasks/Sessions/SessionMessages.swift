@@ -66,8 +66,7 @@
             var asks: Bool
             /// Older hosts do not send this key.
             var metrics: Metrics?
-            /// The body of the answer to an upload that succeeded; `nil` if there is none, or if it is longer
-            /// than the host keeps.
+            /// The body of the answer to an upload; `nil` if there is none, or if it is in ``file``.
             var body: Data?
 
             var hasEnded: Bool { state == "ended" }

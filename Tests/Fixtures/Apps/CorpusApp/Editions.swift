@@ -161,7 +161,7 @@ extension Editions: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let length = (dataTask.response as? HTTPURLResponse)?.expectedContentLength ?? 0
         print(
-            "answer to \(dataTask.taskDescription ?? ""): \(String(decoding: data, as: UTF8.self)), "
+            "answer to \(dataTask.taskDescription ?? ""): \(String(decoding: data.prefix(6), as: UTF8.self)), "
                 + "\(data.count) of \(length)")
     }
 }
