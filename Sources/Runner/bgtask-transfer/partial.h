@@ -17,7 +17,8 @@ void partial_learn_boot(void);
 /** Opens what an earlier attempt left, or makes an empty file. `*finished` becomes the size of the complete
  * file, if there is one; otherwise, it stays unchanged. On failure, returns false, with errno set. */
 bool partial_open(struct partial *partial, int root, uint64_t id, int64_t *finished);
-/** Makes an empty file, and removes what an earlier attempt left. On failure, returns false, with errno set. */
+/** Makes an empty file, and removes what an earlier attempt left. On failure, returns false, with errno
+ * set. */
 bool partial_create(struct partial *partial, int root, uint64_t id);
 /** Closes the file; what was appended counts no more. */
 void partial_close(struct partial *partial);

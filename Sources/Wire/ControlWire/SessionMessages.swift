@@ -178,8 +178,9 @@ public struct SessionTransfer: Codable, Equatable, Sendable {
     public var responseHeaders: [String]?
     /// Why the transfer failed; `nil` if it did not.
     public var failure: TransferMessage.Failure?
-    /// The name of a file in the handover directory: of a download that succeeded, the file; of an upload with
-    /// a long answer, that. `nil` otherwise.
+    /// The name of a file in the handover directory; `nil` if there is none.
+    ///
+    /// A download that succeeded has its file there, and an upload its answer, if that is long.
     public var file: String?
     /// Whether another transfer can continue this one.
     public var resumable: Bool

@@ -87,7 +87,8 @@ extension Transfer {
         return wait(progressed: false, atLeast: .zero, at: now)
     }
 
-    /// Where the file with the answer to an upload belongs; `nil` if there is none, or if no delegate gets it.
+    /// Where the file with the answer to an upload belongs; `nil` if there is none, or if no delegate gets
+    /// it.
     private mutating func takeAnswer(_ attempt: TransferAttemptEnd) -> TransferPlace? {
         guard attempt.hasAnswerFile, request.direction == .upload, request.session != nil,
             request.handover != nil
