@@ -39,16 +39,5 @@ public struct PeerCredentials: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The name of a user; `nil` if it is not known.
-    public static func name(ofUser user: UInt32) -> String? {
-        var entry = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        // glibc recommends 16 KiB if sysconf(_SC_GETPW_R_SIZE_MAX) returns no limit.
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
-            guard let start = buffer.baseAddress,
-                getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil,
-                let name = entry.pw_name
-            else { return nil }
-            return String(cString: name)
-        }
-    }
+    public static func name(ofUser user: UInt32) -> String? { Account.numbered(user)?.name }
 }

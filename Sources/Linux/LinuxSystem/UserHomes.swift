@@ -1,5 +1,3 @@
-import Glibc
-
 /// The home directories of the machine's users.
 public enum UserHomes {
     /// Endings of the shells of accounts of the system.
@@ -11,34 +9,10 @@ public enum UserHomes {
     ///
     /// The variable `HOME` may be missing, as in a service of systemd without `User=`, or name another
     /// directory.
-    public static func directory(ofUser user: UInt32) -> String? {
-        var entry = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        // glibc recommends 16 KiB if sysconf(_SC_GETPW_R_SIZE_MAX) returns no limit.
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
-            guard let start = buffer.baseAddress,
-                getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil
-            else { return nil }
-            return home(of: entry)
-        }
-    }
+    public static func directory(ofUser user: UInt32) -> String? { Account.numbered(user)?.home }
 
     /// The home directory of the user of a name; `nil` if there is no such user, or if the user has none.
-    public static func directory(ofUserNamed name: String) -> String? {
-        var entry = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
-            guard let start = buffer.baseAddress,
-                getpwnam_r(name, &entry, start, buffer.count, &found) == 0, found != nil
-            else { return nil }
-            return home(of: entry)
-        }
-    }
-
-    private static func home(of entry: passwd) -> String? {
-        guard let home = entry.pw_dir, home.pointee == UInt8(ascii: "/") else { return nil }
-        return String(cString: home)
-    }
+    public static func directory(ofUserNamed name: String) -> String? { Account.named(name)?.home }
 
     /// The home directories of the users who can log in, in the order of passwd(5).
     ///

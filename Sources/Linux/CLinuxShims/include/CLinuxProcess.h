@@ -5,6 +5,7 @@
 #define CLINUXPROCESS_H
 
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/types.h>
 
 /** Starts a program in a new session. `descriptor` becomes its descriptor 3, and /dev/null its standard
