@@ -125,6 +125,23 @@ import Testing
         #expect((1 << 20..<50_000_000).contains(moved), "\(moved)")
     }
 
+    /// `Content-Range: bytes 3000000-4000000/*` says nothing about the end of the file.
+    @Test func `a part of a file of unknown length is not taken for its end`() throws {
+        try host.start()
+        let answer = fetch("star/s?size=6000000&part=1000000", to: "out", "--wait")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(try Data(contentsOf: URL(filePath: path("out"))).count == 6_000_000)
+        #expect(try server.seen("s").map { $0["range"] as? String } == [nil, "bytes=3000000-", nil])
+    }
+
+    /// A date of the response's own minute is no validator, but another one is another file.
+    @Test func `a part with a newer date is not taken for the rest of the file`() throws {
+        try host.start()
+        let answer = fetch("file/n?size=6000000&dates=1,now&blind=yes&drop=3000000", to: "out", "--wait")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(try server.seen("n").map { $0["range"] as? String } == [nil, "bytes=3000000-", nil])
+    }
+
     @Test func `names that the host can't keep are refused, in few words`() throws {
         try host.start()
         let program = HostProcess.products.appendingPathComponent("bgtask").path

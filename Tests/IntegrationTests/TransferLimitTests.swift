@@ -30,8 +30,12 @@ import Transferring
     }
 
     private func begin(_ number: Int64, size: Int, bytesLeft: Int64?) {
+        begin(number, "file/n\(number)?size=\(size)", bytesLeft: bytesLeft)
+    }
+
+    private func begin(_ number: Int64, _ place: String, bytesLeft: Int64?) {
         let request = TransferRequest(
-            bundle: bundle, direction: .download, url: "\(server.address)/file/n\(number)?size=\(size)")
+            bundle: bundle, direction: .download, url: "\(server.address)/\(place)")
         let transfer = Transfer(
             id: TransferID(rawValue: number), request: request, submittedAt: WallTime(milliseconds: 0))
         program.begin([TransferProgram.Attempt(transfer, bytesLeft: bytesLeft)])
@@ -58,6 +62,25 @@ import Transferring
         #expect(received <= 1_000_000 + Self.oneRead)
         program.allow(bundle, bytes: nil)
         #expect(await wait(for: 1, received: nil) == nil)
+        program.shutDown()
+    }
+
+    @Test(arguments: [
+        "extended/e?size=1000&extra=50000000", "redirect/r?body=1000000&to=/file/n?size=1",
+        "redirect/r?status=300&body=1000000&to=/file/n?size=1",
+    ])
+    func `bytes that belong to no file count, too`(place: String) async throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        begin(1, place, bytesLeft: 300_000)
+        var ended: (TransferAttemptEnd, Int64)?
+        for await report in reports {
+            if case .ended(_, let end, let received, _) = report { ended = (end, received) }
+            if ended != nil { break }
+        }
+        let (end, received) = try #require(ended)
+        #expect(
+            end.kind == .faulty && end.failure?.message.contains("may move no more bytes") == true, "\(end)")
+        #expect((300_000..<3_000_000).contains(received), "\(received)")
         program.shutDown()
     }
 

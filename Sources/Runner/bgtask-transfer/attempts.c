@@ -3,6 +3,7 @@
 #include "partial.h"
 #include "places.h"
 #include "sync.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static void take_ends(void) {
         // A response that only leads to another request is not the transfer's.
         bool must_report =
             !transfer->has_reported_response && transfer->response.is_complete && !transfer->must_restart;
+        wire_look(transfers);
         fetch_measure(transfer);
         fetch_stop(multi, transfer);
         bool is_whole = fetch_ended(transfer, code);

@@ -1,7 +1,9 @@
 #include "flow.h"
+#include "attempts.h"
 #include "partial.h"
 #include "response.h"
 #include "sync.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +16,6 @@
 static void note_byte(struct transfer *transfer) {
     transfer->last_byte = now_milliseconds();
     transfer->has_news = true;
-}
-
-static void count_received(struct transfer *transfer, int64_t count) {
-    transfer->received += count;
-    transfer->bundle->left -= count;
 }
 
 bool flow_discard(struct transfer *transfer) {
@@ -37,6 +34,9 @@ static bool continues(const struct transfer *transfer) {
         return false;
     if (partial->total >= 0 && response->total >= 0 && response->total != partial->total)
         return false;
+    // Nobody says where the file ends, so its end could not be told from that of a part.
+    if (partial->total < 0 && response->total < 0)
+        return false;
     // A server that ignores If-Range sends the part of any version.
     if (partial->etag[0] != '\0' && strcmp(partial->etag, response->etag) != 0)
         return false;
@@ -52,6 +52,7 @@ static bool continues(const struct transfer *transfer) {
 static void follow_redirect(struct transfer *transfer) {
     long status = transfer->response.status;
     transfer->ignored = 0;
+    wire_look(attempts()); // the next request may use another connection
     bool is_post = strcmp(transfer->method, "POST") == 0;
     if (strcmp(transfer->method, "HEAD") == 0 || (status != 303 && !(is_post && status < 303)))
         return;
@@ -93,7 +94,9 @@ static bool accept_response(struct transfer *transfer) {
         return false;
     partial->total = response->length;
     memcpy(partial->etag, response->etag, sizeof(partial->etag));
-    memcpy(partial->modified, response->modified, sizeof(partial->modified));
+    memset(partial->modified, 0, sizeof(partial->modified));
+    if (response_has_strong_date(response))
+        memcpy(partial->modified, response->modified, sizeof(partial->modified));
     return true;
 }
 
@@ -167,12 +170,13 @@ static int on_progress(void *context, curl_off_t total, curl_off_t length, curl_
     int64_t count = (int64_t)length - transfer->ignored;
     transfer->ignored = (int64_t)length;
     note_byte(transfer);
-    count_received(transfer, count);
+    wire_count(transfer, count);
     transfer->unkept += count;
-    if (transfer->unkept <= UNKEPT_MAX)
-        return 0;
-    transfer_fail(transfer, END_FUTILE, "the server sent a redirect with a body of more than 1 MiB");
-    return 1;
+    if (transfer->unkept > UNKEPT_MAX)
+        transfer_fail(transfer, END_FUTILE, "the server sent a redirect with a body of more than 1 MiB");
+    else if (transfer->bundle->is_limited && transfer->bundle->left <= 0)
+        transfer_fail(transfer, END_FAULTY, OUT_OF_BYTES);
+    return transfer->message[0] != '\0';
 }
 
 static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
@@ -182,7 +186,7 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *context) {
     if (must_pause(transfer))
         return CURL_WRITEFUNC_PAUSE;
     note_byte(transfer);
-    count_received(transfer, (int64_t)length);
+    wire_count(transfer, (int64_t)length);
     if (transfer->is_upload)
         keep_answer(transfer, bytes, length);
     // Only the body of a successful download is kept in a file.
@@ -249,8 +253,9 @@ static long redirects(const struct transfer *transfer) {
 /* libcurl has a connection for the request, and sends it now. */
 static int on_connection(void *context, char *address, char *local, int port, int local_port) {
     struct transfer *transfer = context;
-    (void)address, (void)local, (void)port, (void)local_port;
+    (void)address, (void)local;
     transfer->asked = redirects(transfer);
+    wire_join(transfer, port, local_port);
     transfer->last_byte = now_milliseconds();
     return CURL_PREREQFUNC_OK;
 }
@@ -267,6 +272,7 @@ void flow_attach(struct transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, transfer);
+    wire_attach(transfer);
     curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, on_progress);
     curl_easy_setopt(handle, CURLOPT_XFERINFODATA, transfer);

@@ -15,6 +15,7 @@
 #include "partial.h"
 #include "places.h"
 #include "sync.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,6 +59,7 @@ static int check_times(void) {
     }
     if (next_alive < next)
         next = next_alive;
+    wire_look(attempts());
     for (struct transfer *transfer = attempts(), *following; transfer != NULL; transfer = following) {
         following = transfer->next;
         if (!transfer->is_added)
@@ -79,6 +81,10 @@ static int check_times(void) {
         // The time in libcurl's queue for a connection is not the server's, nor is the host's.
         if (flow_is_queued(transfer) || transfer->is_paused)
             transfer->last_byte = now;
+        if (transfer->message[0] != '\0' && !transfer->is_ending) {
+            attempt_end(transfer); // its connection was looked at
+            continue;
+        }
         if (now - transfer->last_byte >= transfer->stall_limit) {
             transfer_fail(transfer, END_FAULTY, "no byte came or went for %lld ms",
                           (long long)transfer->stall_limit);

@@ -206,6 +206,8 @@ struct transfer *order_read(struct body body, int upload) {
     transfer->record_step = (int64_t)body_number(body, 9, 1 << 20);
     transfer->response.retry_after = -1;
     transfer->partial = (struct partial){.file = -1, .total = -1, .is_kept = body_number(body, 10, 0) != 0};
+    transfer->wire_socket = -1;
+    transfer->wire = -1;
     transfer->rank = body_number(body, 13, 0);
     transfer->is_reserved = body_number(body, 14, 0) != 0 && !transfer->is_upload;
     if (transfer->url != NULL && transfer->method != NULL && join_parties(transfer, body) &&

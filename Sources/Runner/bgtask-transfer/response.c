@@ -140,18 +140,15 @@ static const char *read_field(struct response *response, const char *name, const
     } else if (strcasecmp(name, "Retry-After") == 0) {
         response->retry_after = read_delay(response, value);
     } else if (strcasecmp(name, "Location") == 0) {
-        long status = response->status;
-        response->is_redirect =
-            status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+        // Those that libcurl follows.
+        response->is_redirect = response->status >= 300 && response->status < 400;
     }
     return NULL;
 }
 
-/* A file that was changed in the second of the response may change again in it, without a new date. */
-static void drop_weak_date(struct response *response) {
+bool response_has_strong_date(const struct response *response) {
     time_t modified = response->modified[0] == '\0' ? -1 : curl_getdate(response->modified, NULL);
-    if (modified < 0 || response->date < 0 || response->date - modified < 60)
-        response->modified[0] = '\0';
+    return modified >= 0 && response->date >= 0 && response->date - modified >= 60;
 }
 
 const char *response_line(struct response *response, const char *line, size_t length) {
@@ -159,7 +156,6 @@ const char *response_line(struct response *response, const char *line, size_t le
         length--;
     if (length == 0) {
         response->is_complete = true;
-        drop_weak_date(response);
         return NULL;
     }
     if (memchr(line, '\0', length) != NULL)

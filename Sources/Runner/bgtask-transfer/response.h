@@ -11,6 +11,9 @@ void response_reset(struct response *response);
 const char *response_line(struct response *response, const char *line, size_t length);
 /** Counts a header line. Returns NULL, or why the response is refused. */
 const char *response_count(struct response *response, size_t length);
+/** Whether Last-Modified may be used to resume: a file that was changed in the minute of the response may
+ *  change again without a new date. */
+bool response_has_strong_date(const struct response *response);
 /** Whether the status asks for another attempt. */
 bool response_is_busy(const struct response *response);
 /** Whether the status is a success without a file, 204 or 205. */

@@ -25,6 +25,10 @@ enum end_kind {
 #define HEADER_LINES_MAX 200u
 /** Why a response with more of them is refused. */
 #define HEADERS_REFUSED "the server sent more than 200 header lines or 48 KiB of them"
+/* Why an attempt ends that brings bytes although its bundle may move none. */
+#define OUT_OF_BYTES                                                                                         \
+    "the bundle may move no more bytes today, and the server sends some that belong to no file"
+
 /** The longest answer to an upload that the report of its end contains, in bytes. A longer one becomes the
  *  transfer's file. */
 #define ANSWER_MAX 16384u
@@ -39,7 +43,7 @@ struct response {
     int64_t length;           /**< Content-Length; -1 if it is missing. */
     int64_t first, total;     /**< Of Content-Range; -1 if it is missing or not valid. */
     char etag[VALIDATOR_MAX]; /**< A strong one only; empty if there is none. */
-    char modified[64];        /**< Last-Modified, if it may be used to resume; empty otherwise. */
+    char modified[64];        /**< Last-Modified; empty if it is missing. */
     time_t date;              /**< Date; -1 if it is missing. */
     int64_t retry_after;      /**< Seconds; -1 if it is missing. */
     char *lines;              /**< The header lines, each with a final line feed. */
@@ -99,6 +103,11 @@ struct transfer {
     struct partial partial;
     int64_t resumed_from;   /**< The first byte that this attempt asked for. */
     int64_t received, sent; /**< The bytes of bodies in this attempt. */
+    int wire_socket;        /**< The connection of the newest request; -1 if it is not looked at. */
+    int64_t wire;           /**< The bytes that it had brought when it was last looked at; -1 if not known. */
+    int64_t wire_body;      /**< `received` then. */
+    int64_t overhead;       /**< The bytes that it brought, and that belong to no body. */
+    int64_t charged;        /**< How many of them are counted in `received`. */
     int64_t upload_at;
     uint8_t *answer;      /**< The body of the answer to an upload; NULL before its first byte. */
     size_t answer_length; /**< The bytes in `answer`; those of a longer body are also in `partial`. */

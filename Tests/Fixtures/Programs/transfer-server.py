@@ -14,7 +14,8 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
     chunked=E       sends the content in chunks, and fields after them; E is the Transfer-Encoding
     hold=yes        the answer waits until /release/NAME was requested
     gate=N          the same for the bytes from about N on
-    dates=A,B,...   the Last-Modified of the n-th request, as a day of 2020; the last one is repeated; '-' sends none
+    dates=A,B,...   the Last-Modified of the n-th request, as a day of 2020, or 'now'; the last one is repeated; '-' sends
+                    none
     blind=yes       If-Range is ignored: requests for a part get one, of any version
     bare=yes        answers to requests for a part have no ETag
     rest=S          the status of answers to requests for a part, without a body
@@ -36,6 +37,8 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
 /loop/NAME          a redirect to itself
 /headers/NAME?lines=N&length=N
 /interim/NAME?code=S&count=N   interim responses before the final one
+/extended/NAME?size=N&extra=N  a chunked body with so many bytes of extensions
+/star/NAME?size=N&part=N       3 MB of a chunked file, then parts of PART bytes without a total
 /trailers/NAME?lines=N         fields after an empty body
 /page/NAME          a short answer to any method, after the body of the request
 /status/NAME?code=S&body=no
@@ -168,6 +171,40 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
+    def get_extended(self):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        left, extra = int(self.value("size")), int(self.value("extra"))
+        step = extra // left
+        try:
+            for _ in range(left):
+                self.wfile.write(b"1;" + b"x" * step + b"\r\nB\r\n")
+            self.wfile.write(b"0\r\n\r\n")
+        except OSError:
+            self.close_connection = True
+
+    def get_star(self):
+        size, part = int(self.value("size")), int(self.value("part"))
+        content = bytes(size)
+        rest = self.headers.get("Range")
+        self.send_response(206 if rest else 200)
+        self.send_header("ETag", '"star"')
+        if rest:
+            first = int(rest.removeprefix("bytes=").split("-")[0])
+            content = content[first:first + part]
+            self.send_header("Content-Range", f"bytes {first}-{first + len(content) - 1}/*")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+            return
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        drops = self.index == 0
+        self.wfile.write(b"%x\r\n" % size + (content[:3_000_000] if drops else content + b"\r\n0\r\n\r\n"))
+        if drops:
+            self.abort()
+
     def get_page(self):
         self.answer(200, body=b"done")
 
@@ -225,7 +262,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(float(self.value("pause", default="0")))
         days = self.value("dates", default="-").split(",")
         day = days[min(self.index, len(days) - 1)]
-        date = "" if day == "-" else f"Wed, {int(day):02} Jan 2020 00:00:00 GMT"
+        date = "" if day == "-" else self.date_time_string() if day == "now" else f"Wed, {int(day):02} Jan 2020 00:00:00 GMT"
         # Another tag means other content.
         name = self.name if tag == "-" else self.name + tag
         first, status = 0, 200
