@@ -67,10 +67,11 @@ extension DaemonCommand {
         guard ProcessFacts.isExecutable(configuration.runnerPath) else {
             throw RunnerError(path: configuration.runnerPath)
         }
-        let host = try await TaskHost(configuration: configuration, settings: settings, logger: logger)
         let access = ControlAccess(
             read: effective.readers, submit: effective.submitters, bundles: effective.bundleSubmitters,
             onUnknown: { logger.warning("\($0)") })
+        try ControlServer.check(socketPath: configuration.socketPath, access: access)
+        let host = try await TaskHost(configuration: configuration, settings: settings, logger: logger)
         let states = ServiceStates(of: host, logger)
         let control = try ControlServer(
             host: host, socketPath: configuration.socketPath, access: access, logger: logger,

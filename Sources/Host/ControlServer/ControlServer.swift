@@ -75,16 +75,27 @@ public struct ControlServer: Service {
         owner = PeerCredentials.ownUser
     }
 
-    /// Serves until a graceful shutdown.
+    /// Checks that a host can serve a socket, before it starts anything.
     ///
     /// - Throws: ``SocketFileError`` if other users could replace the socket, or if another host serves it.
-    public func run() async throws {
+    public static func check(socketPath: String, access: ControlAccess) throws {
+        try check(ControlSocketFile(path: socketPath, isShared: access.isShared))
+    }
+
+    private static func check(_ file: ControlSocketFile) throws {
         try file.prepareDirectory()
         if try file.isServed() {
             throw SocketFileError(
                 path: file.path, finding: "another host answers there",
                 remedy: "Stop that host, or set 'paths.socket' (--socket) of this one to another path")
         }
+    }
+
+    /// Serves until a graceful shutdown.
+    ///
+    /// - Throws: ``SocketFileError`` if other users could replace the socket, or if another host serves it.
+    public func run() async throws {
+        try Self.check(file)
         file.makeRoom()
         if access.isShared, !file.isReachable {
             logger.warning(

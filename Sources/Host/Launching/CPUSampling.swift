@@ -24,6 +24,8 @@ struct CPUSampling: Sendable {
     /// The memory map of the process that was asked last for a stack; it gives names to addresses.
     private var map: CodeMap?
     private var looks = 0
+    /// Whether the process once held up the read of its map; it is not read again.
+    private var heldUp = false
 
     /// Records all threads; returns the thread that used the most CPU time since the last call.
     ///
@@ -43,7 +45,11 @@ struct CPUSampling: Sendable {
 
     /// Stores the memory map of a process, before the process is asked for a stack.
     mutating func willAsk(_ process: Int32) {
-        map = CodeMap(of: process) ?? map
+        if heldUp { return }
+        switch PatientMap.read(process) {
+        case .map(let new): map = new ?? map
+        case .tooLate: heldUp = true
+        }
     }
 
     /// Adds a stack; `thread` is the thread's number in the host's PID namespace.

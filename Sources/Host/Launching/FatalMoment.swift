@@ -43,7 +43,7 @@ struct FatalMoment: Sendable {
         at = time
         self.cause = cause
         self.process = process
-        map = CodeMap(of: process)
+        map = if case .map(let map) = PatientMap.read(process) { map } else { nil }
         let others = all.filter { $0 != process }
         threads = ThreadSight.all(of: [process] + others, limit: Self.maximumThreads)
         if case .crash(let crash) = cause { stacks[crash.thread] = crash.addresses }

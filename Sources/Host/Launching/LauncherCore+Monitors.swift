@@ -9,7 +9,13 @@ extension LauncherCore {
     static let memoryInterval = Duration.seconds(1)
 
     /// Where launches with few processes are measured.
-    private static let surveys = DispatchQueue(label: "bgtask.surveys", qos: .userInitiated)
+    private static let surveys = surveyQueue()
+    private static func surveyQueue() -> DispatchQueue {
+        DispatchQueue(label: "bgtask.surveys", qos: .userInitiated)
+    }
+    /// How long the measurement of a launch may take until the launch is killed: 10 s. Our choice; with some
+    /// processes, it takes less than a millisecond.
+    static let longestSurvey = Duration.seconds(10)
     /// Where launches with very many processes are measured, because that takes time.
     private static let crowdedSurveys = DispatchQueue(label: "bgtask.crowded", qos: .userInitiated)
 
@@ -72,19 +78,46 @@ extension LauncherCore {
         let polled = launches.values.filter(isPolled)
         if polled.isEmpty { return }
         scheduleMemoryLook()
+        let now = moments.now().monotonic
+        for launch in polled where launch.surveyedSince.map({ now - $0 > Self.longestSurvey }) == true {
+            killUnmeasured(launch)
+        }
+        let isHeldUp = !surveyRounds.isEmpty
+        for round in surveyRounds where round.hasWaiting { survey(round, on: Self.surveyQueue()) }
         let looks = polled.filter { !$0.isBeingSurveyed }.compactMap { launch in
-            survey(of: launch).map { (launch, $0, aims(for: launch)) }
+            survey(of: launch).map { SurveyRound.Look(launch: launch, survey: $0, aims: aims(for: launch)) }
         }
         if looks.isEmpty { return }
-        for (launch, _, _) in looks { launch.isBeingSurveyed = true }
-        Self.surveys.async { [self] in
-            let found = looks.map { ($0, $0.1.look($0.2, few: LaunchSurvey.fewProcesses)) }
+        for look in looks { look.launch.surveyedSince = now }
+        let round = SurveyRound(looks)
+        surveyRounds.append(round)
+        survey(round, on: isHeldUp ? Self.surveyQueue() : Self.surveys)
+    }
+
+    private func survey(_ round: SurveyRound, on queue: DispatchQueue) {
+        queue.async { [self] in
+            let found = round.work()
             loop.execute { [self] in
-                for ((launch, survey, aims), finding) in found {
-                    if let finding { took(finding, launch) } else { surveyCrowded(launch, survey, aims) }
+                if !round.hasWaiting { surveyRounds.removeAll { $0 === round } }
+                for (look, finding) in found {
+                    if let finding {
+                        took(finding, look.launch)
+                    } else {
+                        surveyCrowded(look.launch, look.survey, look.aims)
+                    }
                 }
             }
         }
+    }
+
+    /// Kills a launch that keeps others from measuring it.
+    private func killUnmeasured(_ launch: RunningLaunch) {
+        try? launch.group?.kill()
+        launch.process?.kill()
+        let time = Self.longestSurvey.shortText
+        let message =
+            "its memory could not be measured for \(time), because its threads change it all the time"
+        handle(.kill(.protocolError, message: message), launch)
     }
 
     /// Measures a launch with many processes; others do not wait for it.
@@ -100,7 +133,7 @@ extension LauncherCore {
 
     /// Kills a launch with more processes than can be measured.
     private func tookTooMany(_ launch: RunningLaunch) {
-        launch.isBeingSurveyed = false
+        launch.surveyedSince = nil
         guard isPolled(launch) else { return }
         try? launch.group?.kill()
         launch.process?.kill()
@@ -124,7 +157,7 @@ extension LauncherCore {
     }
 
     private func took(_ finding: LaunchSurvey.Finding, _ launch: RunningLaunch) {
-        launch.isBeingSurveyed = false
+        launch.surveyedSince = nil
         guard isPolled(launch) else { return }
         launch.took(finding)
         if let stray = finding.stray {

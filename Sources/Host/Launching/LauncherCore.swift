@@ -57,6 +57,8 @@ final class LauncherCore: @unchecked Sendable {
     /// The next look at the memory of launches without a memory controller, and at processes that left their
     /// group; `nil` while no running launch needs it.
     var memoryTimer: Scheduled<Void>?
+    /// The rounds of these looks that have not ended; more than one only while a process holds one up.
+    var surveyRounds: [SurveyRound] = []
     /// The next look at the memory of templates; `nil` while it is not needed.
     var templateMemoryTimer: Scheduled<Void>?
     /// The next look at the number of the machine's threads; `nil` while no launch needs it.

@@ -69,7 +69,9 @@ final class RunningLaunch: @unchecked Sendable {
     /// Measures the launch once a second.
     var survey: LaunchSurvey?
     /// Whether it is being measured at present.
-    var isBeingSurveyed = false
+    /// Since when the launch is being measured, on CLOCK_MONOTONIC; `nil` if it is not.
+    var surveyedSince: Duration?
+    var isBeingSurveyed: Bool { surveyedSince != nil }
     var usageBefore = Duration.zero
     /// Counts processes that the group or /proc would lose; `nil` if the task may start none, or the kernel
     /// refuses it.

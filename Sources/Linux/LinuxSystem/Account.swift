@@ -20,7 +20,7 @@ public struct Account: Equatable, Sendable {
         /// By this file, then by `getent`.
         case file(String)
 
-        /// The one that works in this program. A static one has no program interpreter.
+        /// The one that works in this program; a static one has no program interpreter.
         static var own: Source { getauxval(UInt(AT_BASE)) == 0 ? .file("/etc/passwd") : .library }
     }
 

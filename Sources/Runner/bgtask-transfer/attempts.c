@@ -119,7 +119,7 @@ static void take_ends(void) {
         // A response that only leads to another request is not the transfer's.
         bool must_report =
             !transfer->has_reported_response && transfer->response.is_complete && !transfer->must_restart;
-        wire_look(transfers);
+        wire_look();
         fetch_measure(transfer);
         fetch_stop(multi, transfer);
         bool is_whole = fetch_ended(transfer, code);
@@ -152,4 +152,5 @@ void attempts_start(CURLM *handle, int directory, struct outbox *reports) {
     multi = handle;
     root = directory;
     outbox = reports;
+    wire_start(&transfers);
 }

@@ -1,5 +1,4 @@
 #include "flow.h"
-#include "attempts.h"
 #include "partial.h"
 #include "response.h"
 #include "sync.h"
@@ -34,7 +33,7 @@ static bool continues(const struct transfer *transfer) {
         return false;
     if (partial->total >= 0 && response->total >= 0 && response->total != partial->total)
         return false;
-    // Nobody says where the file ends, so its end could not be told from that of a part.
+    // Without a length, the end of the file could not be told from that of a part.
     if (partial->total < 0 && response->total < 0)
         return false;
     // A server that ignores If-Range sends the part of any version.
@@ -52,7 +51,7 @@ static bool continues(const struct transfer *transfer) {
 static void follow_redirect(struct transfer *transfer) {
     long status = transfer->response.status;
     transfer->ignored = 0;
-    wire_look(attempts()); // the next request may use another connection
+    wire_look(); // the next request may use another connection
     bool is_post = strcmp(transfer->method, "POST") == 0;
     if (strcmp(transfer->method, "HEAD") == 0 || (status != 303 && !(is_post && status < 303)))
         return;

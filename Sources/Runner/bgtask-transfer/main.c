@@ -59,7 +59,7 @@ static int check_times(void) {
     }
     if (next_alive < next)
         next = next_alive;
-    wire_look(attempts());
+    wire_look();
     for (struct transfer *transfer = attempts(), *following; transfer != NULL; transfer = following) {
         following = transfer->next;
         if (!transfer->is_added)

@@ -1,5 +1,4 @@
 #include "wire.h"
-#include "attempts.h"
 
 #include <arpa/inet.h>
 #include <linux/tcp.h>
@@ -14,6 +13,12 @@
  * records of TLS add 1 %. */
 #define FREE_BYTES (16 << 10)
 #define FREE_SHARE 8
+
+static struct transfer *const *transfers;
+
+void wire_start(struct transfer *const *list) {
+    transfers = list;
+}
 
 void wire_count(struct transfer *transfer, int64_t count) {
     transfer->received += count;
@@ -49,9 +54,9 @@ static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_so
 
 static int on_close(void *context, curl_socket_t closed) {
     (void)context;
-    wire_look(attempts());
+    wire_look();
     // Another connection may get its number.
-    for (struct transfer *one = attempts(); one != NULL; one = one->next)
+    for (struct transfer *one = *transfers; one != NULL; one = one->next)
         if (one->wire_socket == closed)
             one->wire = -1;
     for (int i = 0; i < socket_count; i++)
@@ -116,16 +121,16 @@ static void charge(struct transfer *transfer) {
 }
 
 /* Looks at one connection, which transfers of HTTP/2 share. */
-static void look(struct transfer *transfers, const struct transfer *first, int64_t bytes) {
+static void look(const struct transfer *first, int64_t bytes) {
     int64_t other = bytes - first->wire;
     int count = 0;
-    for (struct transfer *one = transfers; one != NULL; one = one->next)
+    for (struct transfer *one = *transfers; one != NULL; one = one->next)
         if (shares(one, first)) {
             other -= one->received - one->wire_body;
             count++;
         }
     int socket = first->wire_socket;
-    for (struct transfer *one = transfers; one != NULL; one = one->next)
+    for (struct transfer *one = *transfers; one != NULL; one = one->next)
         if (one->is_added && one->wire >= 0 && one->wire_socket == socket) {
             one->wire = bytes;
             one->wire_body = one->received;
@@ -135,12 +140,12 @@ static void look(struct transfer *transfers, const struct transfer *first, int64
         }
 }
 
-void wire_look(struct transfer *transfers) {
-    for (struct transfer *one = transfers; one != NULL; one = one->next) {
+void wire_look(void) {
+    for (struct transfer *one = *transfers; one != NULL; one = one->next) {
         if (!one->is_added || !one->bundle->is_limited || one->wire < 0)
             continue;
         int64_t bytes = bytes_of(one->wire_socket);
         if (bytes > one->wire)
-            look(transfers, one, bytes);
+            look(one, bytes);
     }
 }

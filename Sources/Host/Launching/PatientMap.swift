@@ -1,0 +1,36 @@
+import Dispatch
+import LinuxSystem
+import Synchronization
+
+/// Reads the memory map of a process that may hold up its readers.
+///
+/// A process whose threads change its memory all the time holds its lock, and who reads `/proc/PID/maps` waits
+/// for minutes.
+enum PatientMap {
+    /// The longest time for which the event loop waits for a map: 250 ms. Others are read in less than one.
+    private static let patience = DispatchTimeInterval.milliseconds(250)
+
+    /// A map, or that it did not come in time.
+    enum Answer {
+        case map(CodeMap?)
+        case tooLate
+    }
+
+    /// Reads the map on a thread of its own, and waits for a short time.
+    static func read(_ process: Int32) -> Answer {
+        let found = Found()
+        // A queue of its own: a thread that is held up must not keep others from working.
+        DispatchQueue(label: "bgtask.map", qos: .userInitiated).async {
+            let map = CodeMap(of: process)
+            found.map.withLock { $0 = map }
+            found.signal.signal()
+        }
+        guard found.signal.wait(timeout: .now() + patience) == .success else { return .tooLate }
+        return .map(found.map.withLock(\.self))
+    }
+
+    private final class Found: Sendable {
+        let map = Mutex<CodeMap?>(nil)
+        let signal = DispatchSemaphore(value: 0)
+    }
+}
