@@ -161,6 +161,10 @@ import Testing
         #expect(try refusal(place.folder, manifest, name: "a") == nil)
         let up = try #require(try refusal(place.folder, manifest, name: "../other"))
         #expect(up.finding.contains("which contains '..'"), "\(up)")
+        for name in ["", ".", "/", "./"] {
+            let same = try #require(try refusal(place.folder, manifest, name: name), "'\(name)'")
+            #expect(same.finding.contains("which is \(place.root)/data itself"), "\(same)")
+        }
         try place.link("data/link", to: place.root + "/other")
         let linked = try #require(try refusal(place.folder, manifest, name: "link"))
         #expect(

@@ -44,6 +44,24 @@ import Testing
         #expect(page[0]["length"] as? Int == (next == "GET" ? nil : 300_000))
     }
 
+    /// A host of root would send any file to which another user put a link.
+    @Test func `a link that comes in place of the file is not followed, and one that was there is`() throws {
+        try host.start()
+        let files = FileManager.default
+        try files.createSymbolicLink(atPath: path("link"), withDestinationPath: path("form"))
+        let through = host.run(
+            "transfer", "\(server.address)/put/l", "--upload", path("link"), "--wait", "--retry-delay", "10ms"
+        )
+        #expect(try through.status == 0 && server.seen("l")[0]["length"] as? Int == 300_000, "\(through)")
+        host.run("drain")
+        host.run("transfer", "\(server.address)/put/s", "--upload", path("form"), "--retry-delay", "10ms")
+        try files.moveItem(atPath: path("form"), toPath: path("moved"))
+        try files.createSymbolicLink(atPath: path("form"), withDestinationPath: "/etc/shadow")
+        host.run("resume")
+        try host.wait("an attempt has failed") { try host.transfer("T2")["failure"] is [String: Any] }
+        #expect(try server.seen("s").isEmpty)
+    }
+
     @Test
     func `a file whose contents the kernel makes up is refused with a reason, and an empty file is sent`()
         throws
@@ -53,16 +71,11 @@ import Testing
         #expect(answer.status == 2, "\(answer)")
         #expect(answer.errors.contains("/proc/version has no size, because the kernel makes up"), "\(answer)")
         // The host says so, too, because other clients ask it.
-        let link = URL(filePath: path("link"))
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: URL(filePath: path("form")))
-        #expect(
-            host.run(
-                "transfer", "\(server.address)/put/made?busy=503", "--upload", link.path, "--retry-delay",
-                "2s"
-            ).status == 0)
-        try FileManager.default.removeItem(at: link)
-        try FileManager.default.createSymbolicLink(
-            at: link, withDestinationURL: URL(filePath: "/proc/version"))
+        let body = #"{"url": "\#(server.address)/put/made", "direction": "upload", "file": "/proc/version"}"#
+        let other = Command.run(
+            "curl", "-sS", "--fail", "--unix-socket", host.socket.path, "-d", body,
+            "http://h/v1/transfers")
+        #expect(other.status == 0, "\(other)")
         try host.wait("the transfer has ended") { try host.transfer("T1")["outcome"] is String }
         let failure = try host.transfer("T1")["failure"] as? [String: Any]
         #expect(

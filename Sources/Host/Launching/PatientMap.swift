@@ -4,8 +4,8 @@ import Synchronization
 
 /// Reads the memory map of a process that may hold up its readers.
 ///
-/// A process whose threads change its memory all the time holds its lock, and who reads `/proc/PID/maps` waits
-/// for minutes.
+/// A process whose threads change its memory all the time holds its lock, and who reads `/proc/PID/maps`
+/// waits for minutes.
 enum PatientMap {
     /// The longest time for which the event loop waits for a map: 250 ms. Others are read in less than one.
     private static let patience = DispatchTimeInterval.milliseconds(250)

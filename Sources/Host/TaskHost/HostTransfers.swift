@@ -38,14 +38,21 @@ public struct HostTransfers: Sendable {
             remedy: "Give a file in another directory")
     }
 
-    /// The request with the one spelling of the path of a download, without links in its directory, so that
-    /// two downloads to one file are seen.
+    /// The request with the one spelling of its path, without links: of the file to send, or of the directory
+    /// of a download.
+    ///
+    /// So two downloads to one file are seen, and a link that comes later leads nowhere.
     private static func resolved(
         _ request: TransferRequest, _ known: inout [Substring: String]
     ) -> TransferRequest {
-        guard request.direction == .download, let file = request.file, file.hasPrefix("/"),
-            let slash = file.lastIndex(of: "/")
-        else { return request }
+        guard let file = request.file, file.hasPrefix("/"), let slash = file.lastIndex(of: "/") else {
+            return request
+        }
+        guard request.direction == .download else {
+            var resolved = request
+            resolved.file = (try? PathWalk(file).realPath) ?? file
+            return resolved
+        }
         let name = file[file.index(after: slash)...]
         // A path that ends so names no file, and a directory can be missing: the delivery says that. Links
         // before a missing directory are resolved, because the delivery follows none.

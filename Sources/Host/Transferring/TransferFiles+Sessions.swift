@@ -11,7 +11,7 @@ extension TransferFiles {
         guard request.direction == .upload else { return nil }
         if let name = request.handover { return try handover(of: request.bundle).open(name) }
         guard let path = request.file else { return nil }
-        return try SendingFile(path)
+        return try SendingFile(withoutLinks: path)
     }
 
     /// Puts a complete file into the handover directory of a bundle.

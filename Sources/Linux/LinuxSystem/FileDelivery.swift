@@ -185,6 +185,22 @@ public final class SendingFile: Sendable {
         try self.init(taking: file, at: path)
     }
 
+    /// Opens a regular file by a path whose links were resolved before.
+    ///
+    /// Another user could have put a link there meanwhile, which would lead a host of root elsewhere.
+    ///
+    /// - Throws: As the other initializer does; `ELOOP` if there is a link in the path.
+    public convenience init(withoutLinks path: String) throws(SystemCallError) {
+        let (directory, name) = FileDelivery.split(path)
+        let folder = try PlaceDirectory(directory)
+        let number = folder.number
+        let file = OwnedDescriptor(
+            taking: try retryingOnInterrupt("open", path) {
+                openat(number, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            })
+        try self.init(taking: file, at: path)
+    }
+
     /// Takes a descriptor of a regular file; the path is for messages.
     init(taking file: consuming OwnedDescriptor, at path: String) throws(SystemCallError) {
         let number = file.rawValue

@@ -150,6 +150,10 @@ struct PathGrants {
                 "\(asked), which is \(real.shortened(to: 300)) when links are followed, outside of \(base)",
                 "Submit a path that stays inside as \(names)")
         }
+        // The value is empty, "." or "/", so the grant would be the directory of all values.
+        guard real != base else {
+            throw refusal("\(asked), which is \(base) itself", "Submit a path below it as \(names)")
+        }
         return walk
     }
 

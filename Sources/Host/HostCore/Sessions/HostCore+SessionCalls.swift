@@ -338,7 +338,12 @@ extension HostCore {
         _ id: LaunchID, _ call: UInt64, _ code: SubmissionError.Code, _ finding: String, _ remedy: String
     ) {
         let error = SubmissionError(code: code, subject: "\(id)", finding: finding, remedy: remedy)
-        log(.warning, "refused: \(error)", launch: id)
+        let count = sessions.refusals[id, default: 0] + 1
+        sessions.refusals[id] = count
+        if count <= SessionBook.loggedRefusals { log(.warning, "refused: \(error)", launch: id) }
+        if count == SessionBook.loggedRefusals {
+            log(.warning, "further refused calls of this launch are not logged", launch: id)
+        }
         emit(.replyToSession(id, call: call, .failure(error)))
     }
 }

@@ -77,6 +77,7 @@ extension HostCore {
     mutating func leftSessions(_ launch: OpenLaunch, _ ended: EndedLaunch) {
         let (id, record) = (launch.record.id, launch.record)
         sessions.watchers[id] = nil
+        sessions.refusals[id] = nil
         if record.kind == .transferEvents { judge(launch, ended) }
         launchForSessions(of: record.bundle)
     }

@@ -69,6 +69,10 @@ struct SessionBook: Sendable {
     /// The transfers about whose beginning a delegate was asked or has decided.
     private var asked: Set<TransferID> = []
     var watchers: [LaunchID: Watcher] = [:]
+    /// How many calls of each open launch were refused.
+    var refusals: [LaunchID: Int] = [:]
+    /// How many of them are logged: a task could otherwise fill the log.
+    static let loggedRefusals = 20
     var deliveries: [Key: Deliveries] = [:]
     /// The slow launches in a row, by bundle.
     var slowness: [BundleIdentifier: Int] = [:]
