@@ -48,6 +48,22 @@ import Testing
         #expect(folder.registry.scan().problems == [])
     }
 
+    @Test func `a FIFO or a directory with the name of a manifest is called so`() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/manifests/b.yaml", withIntermediateDirectories: true)
+        let file = folder.path + "/manifests/a.yaml"
+        #expect(mkfifo(file, 0o600) == 0)
+        let problems = folder.registry.scan().problems
+        #expect(
+            problems.map(\.finding) == [
+                "it is a FIFO, and not a regular file", "it is a directory, and not a regular file",
+            ])
+        #expect(problems.first?.remedy?.hasPrefix("Put a regular file there") == true)
+        let linted = ManifestLinter.lint(files: [file], pluginsDirectory: folder.path + "/plugins")
+        #expect(linted.map(\.finding) == ["it is a FIFO, and not a regular file"])
+    }
+
     @Test func `the hash is SHA-256 over the names and hashes of the library and the siblings that it needs`()
         throws
     {

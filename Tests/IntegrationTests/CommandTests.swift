@@ -89,6 +89,24 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    /// Only a host of root with cgroups counts bytes.
+    @Test func `where nothing counts the bytes of a job with the network, show says why`() throws {
+        for (grants, row) in [
+            ("sandbox: {network: true}\n", "network       not counted: launches have no cgroups"), ("", nil),
+        ] {
+            let host = try HostProcess("--isolation", "pidNamespace")
+            let manifest = Self.manifest("script: echo done") + grants
+            try manifest.write(
+                to: host.manifests.appendingPathComponent("job.yaml"), atomically: true, encoding: .utf8)
+            try host.start()
+            host.run("launch", "com.example.job.run", "--wait")
+            let shown = host.run("show", "com.example.job.run").output
+            #expect(shown.contains("peak memory"), "\(shown)")
+            #expect(shown.contains("\nnetwork") == (row != nil), "\(shown)")
+            if let row { #expect(shown.contains(row), "\(shown)") }
+        }
+    }
+
     @Test func `the payload is standard input, and each word stays one word`() throws {
         let host = try start(
             """

@@ -19,32 +19,10 @@ import Testing
             }
             host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
             try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
-            let children = Self.children(of: host.processIdentifier)
-            launcher = try #require(children.first { Self.words($0).dropFirst().first == "launcher" })
-            task = try #require(Self.children(of: launcher).first)
+            launcher = try ProcessTree.launcher(of: host)
+            task = try #require(
+                ProcessTree.children(of: launcher).first { ProcessTree.name(of: $0) != "bgtask-guardian" })
             kill(launcher, SIGSTOP)
-        }
-
-        static func isAlive(_ process: Int32) -> Bool {
-            guard let status = FileManager.default.contents(atPath: "/proc/\(process)/stat") else {
-                return false
-            }
-            return !String(decoding: status, as: UTF8.self).contains(") Z ")
-        }
-
-        static func words(_ process: Int32) -> [String] {
-            let data = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
-            return String(decoding: data, as: UTF8.self).split(separator: "\0").map(String.init)
-        }
-
-        static func children(of parent: Int32) -> [Int32] {
-            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
-            return threads.flatMap { thread in
-                let file = "/proc/\(parent)/task/\(thread)/children"
-                let text = String(
-                    decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
-                return text.split(separator: " ").compactMap { Int32($0) }
-            }
         }
     }
 
@@ -53,8 +31,8 @@ import Testing
         let host = try #require(stopped.host)
         try host.wait("the next attempt") { try host.launches().count > 1 }
         #expect(try host.launches().last?["outcome"] as? String == "lost")
-        #expect(!Stopped.isAlive(stopped.task))
-        #expect(!Stopped.isAlive(stopped.launcher))
+        #expect(!ProcessTree.isAlive(stopped.task))
+        #expect(!ProcessTree.isAlive(stopped.launcher))
         #expect(host.stop() == 0)
         #expect(host.leftovers().isEmpty)
     }
@@ -74,9 +52,25 @@ import Testing
         host.kill()
         try host.start()
         #expect(host.logTail(20).contains("process \(stopped.launcher), was stopped"))
-        #expect(!Stopped.isAlive(stopped.task))
+        #expect(!ProcessTree.isAlive(stopped.task))
         #expect(try host.launches().first?["outcome"] as? String == "lost")
         #expect(host.stop() == 0)
+    }
+
+    @Test func `a guardian that is stopped does not keep the host from its next launcher`() throws {
+        let stopped = try Stopped()
+        let host = try #require(stopped.host)
+        let guardian = try #require(
+            ProcessTree.children(of: stopped.launcher).first { ProcessTree.name(of: $0) == "bgtask-guardian" }
+        )
+        kill(guardian, SIGSTOP)
+        kill(stopped.launcher, SIGKILL)
+        try host.wait("the next attempt") { try host.launches().count > 1 }
+        #expect(
+            host.logTail(40).contains("the guardian of an earlier launcher, process \(guardian), was stopped")
+        )
+        #expect(host.stop() == 0)
+        #expect(host.leftovers().isEmpty)
     }
 
     /// Neither the host nor the launcher is there to kill its group.
@@ -113,14 +107,11 @@ import Testing
                 .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? 0
             return child > 0
         }
-        let launcher = try #require(
-            Stopped.children(of: host.processIdentifier).first {
-                Stopped.words($0).dropFirst().first == "launcher"
-            })
+        let launcher = try ProcessTree.launcher(of: host)
         kill(launcher, SIGSTOP)
         defer { kill(launcher, SIGKILL) }
         host.kill()
-        try host.wait("the child ends") { !Stopped.isAlive(child) }
-        #expect(Stopped.isAlive(launcher), "it was not the launcher that killed the child")
+        try host.wait("the child ends") { !ProcessTree.isAlive(child) }
+        #expect(ProcessTree.isAlive(launcher), "it was not the launcher that killed the child")
     }
 }

@@ -18,11 +18,11 @@ import Testing
         return !status.contains(") Z ")
     }
 
-    /// The child processes of a process, from /proc.
+    /// The child processes of a process, from /proc, except a launcher's guardian.
     private static func children(of pid: Int32) -> [Int32] {
         SmallFile.directories(in: "/proc").compactMap { name in
             guard let child = Int32(name), let text = try? SmallFile.read("/proc/\(name)/stat"),
-                let end = text.lastIndex(of: ")")
+                let end = text.lastIndex(of: ")"), !text.contains("(bgtask-guardian)")
             else { return nil }
             let fields = text[text.index(after: end)...].split(separator: " ")
             return fields.count > 1 && Int32(fields[1]) == pid ? child : nil

@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: Setting.all)
     func `a hostile plugin gets nothing`(setting: Setting) async throws {
-        let field = try await Field(setting)
+        let field = try await HostileField(setting)
         let got = try await field.attempt("all")
         #expect(got == "nothing")
         for label in ["connections", "readable-attributes", "kernel-files"] {
@@ -50,7 +50,7 @@ import Testing
 
     @Test(arguments: Setting.all)
     func `a plugin with a port gets no other one`(setting: Setting) async throws {
-        let field = try await Field(setting)
+        let field = try await HostileField(setting)
         let got = try await field.attempt("ports") { $0.network = .connect(ports: [1]) }
         #expect(got == "nothing")
         await field.end()
@@ -58,7 +58,7 @@ import Testing
 
     @Test(arguments: Setting.all.filter { $0.groupKill != .noFork })
     func `a plugin that may start processes can't signal others`(setting: Setting) async throws {
-        let field = try await Field(setting)
+        let field = try await HostileField(setting)
         let answer = try await field.attempt("signals") { $0.subprocesses = true }
         #expect(answer == "nothing")
         #expect(try field.victimIsUnharmed())
@@ -67,7 +67,7 @@ import Testing
 
     @Test(arguments: Setting.all.filter { $0.groupKill != .noFork })
     func `a plugin that may start processes gets no namespaces for them`(setting: Setting) async throws {
-        let field = try await Field(setting)
+        let field = try await HostileField(setting)
         let answer = try await field.attempt("namespaces") { $0.subprocesses = true }
         #expect(answer == "nothing")
         await field.end()
@@ -77,7 +77,7 @@ import Testing
     func `a plugin that may start processes can signal its children, but not its template or other tasks`(
         hasUser: Bool
     ) async throws {
-        let field = try await Field(Setting(cage: nil, groupKill: .cgroup, hasUser: hasUser))
+        let field = try await HostileField(Setting(cage: nil, groupKill: .cgroup, hasUser: hasUser))
         let answer = try await field.attempt("siblings") { $0.subprocesses = true }
         #expect(answer == "nothing")
         await field.end()
@@ -92,7 +92,7 @@ import Testing
     func `processes without end stop at the limit of their bundle, and the next launch runs`(
         setting: Setting
     ) async throws {
-        let field = try await Field(setting, processLimit: 50, plugin: "forks")
+        let field = try await HostileField(setting, processLimit: 50, plugin: "forks")
         for _ in 1...2 {
             let answer = try await field.attempt("bomb") { $0.subprocesses = true }.split(separator: " ")
             let count = answer.first.flatMap { Int($0) } ?? 0
@@ -172,12 +172,12 @@ import Testing
         // Without root, there are no capabilities to give up.
         if hold.layer == .capabilities, getuid() != 0 { return }
         let setting = Setting(cage: nil, groupKill: .cgroup)
-        let whole = try await Field(setting)
+        let whole = try await HostileField(setting)
         let words = try await whole.attempt(hold.label, with: hold.change).split(separator: " ").map(
             String.init)
         #expect(!words.contains(hold.attempt), "\(words)")
         await whole.end()
-        let open = try await Field(setting, without: [hold.layer])
+        let open = try await HostileField(setting, without: [hold.layer])
         let more = try await open.attempt(hold.label, with: hold.change).split(separator: " ").map(
             String.init)
         #expect(more.contains(hold.attempt), "\(more)")
@@ -203,7 +203,7 @@ import Testing
         hasUser: Bool
     ) async throws {
         let others = Set(SandboxLayer.allCases).subtracting([.user])
-        let field = try await Field(
+        let field = try await HostileField(
             Setting(cage: nil, groupKill: .cgroup, hasUser: hasUser), without: others)
         for (label, harm) in Self.harm.sorted(by: { $0.key < $1.key }) {
             // Tasks that may not start processes have a filter that also refuses signals.
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test func `a link that replaced a granted directory stops the launch`() async throws {
-        let field = try await Field(Setting(cage: nil, groupKill: .cgroup))
+        let field = try await HostileField(Setting(cage: nil, groupKill: .cgroup))
         try FileManager.default.createSymbolicLink(
             atPath: field.path("granted/link"), withDestinationPath: field.path("secret"))
         var order = try field.order("files") { _ in }
@@ -232,7 +232,7 @@ import Testing
 
     /// Landlock would refuse the link, too, but the link can be gone by then.
     @Test func `the writable mount of a granted directory follows no link`() async throws {
-        let field = try await Field(Setting(cage: nil, groupKill: .cgroup), without: [.landlock])
+        let field = try await HostileField(Setting(cage: nil, groupKill: .cgroup), without: [.landlock])
         try FileManager.default.createSymbolicLink(
             atPath: field.path("granted/link"), withDestinationPath: field.path("secret"))
         var order = try field.order("files") { _ in }
@@ -248,123 +248,5 @@ import Testing
 
 extension CagedRunner.Cage {
     /// Whether the cage refuses namespaces.
-    fileprivate var hasNoNamespaces: Bool { self != .ordinaryUser }
-}
-
-/// A launcher with victims: a file, a process, a listening port and shared memory, of the task's own user.
-private final class Field {
-    let harness: LaunchHarness
-    private let runner: CagedRunner?
-    private let library: String
-    private let victim = Process()
-    private let port: UInt16
-    private let listener: CInt
-    private let segment: String
-    private static let bundleUser: UInt32 = 2_100_000_007
-
-    init(
-        _ setting: SandboxTests.Setting, without layers: Set<SandboxLayer> = [], processLimit: UInt64? = nil,
-        plugin: String = "hostile"
-    ) async throws {
-        runner = try setting.cage.map { try CagedRunner($0) }
-        let owner = setting.cage.flatMap { $0 == .container ? nil : CagedRunner.user }
-        // Where bundles have users, the victim is another bundle.
-        let victims = setting.hasUser ? Self.bundleUser + 1 : owner
-        harness = try await LaunchHarness(
-            groupKill: setting.groupKill, runner: runner?.path ?? Products.path("bgtask-runner"),
-            without: layers, owner: owner, bundleUser: setting.hasUser ? Self.bundleUser : nil,
-            processLimit: processLimit)
-        library = try PluginCompiler.compile(plugin, into: harness.folder.appending(path: "library"))
-        let files = FileManager.default
-        for name in ["secret", "granted"] {
-            try files.createDirectory(
-                at: harness.folder.appending(path: name), withIntermediateDirectories: false)
-        }
-        for name in ["secret/file", "granted/readable", "granted/foreign"] {
-            try Data("secret".utf8).write(to: harness.folder.appending(path: name))
-            try files.setAttributes(
-                [.posixPermissions: 0o600], ofItemAtPath: harness.folder.appending(path: name).path)
-        }
-        if let victims {
-            for name in ["secret", "secret/file", "granted", "granted/readable"] {
-                let isOwn = setting.hasUser && name.hasPrefix("granted")
-                try LaunchHarness.give(
-                    harness.folder.appending(path: name), to: isOwn ? Self.bundleUser : victims)
-            }
-        }
-        if getuid() == 0 {
-            try LaunchHarness.give(harness.folder.appending(path: "granted/foreign"), to: 12_345)
-        } else {
-            // Only root can give a file away, and only root reads one that nobody may read.
-            try files.setAttributes(
-                [.posixPermissions: 0], ofItemAtPath: harness.folder.appending(path: "granted/foreign").path)
-        }
-        let user = victims ?? getuid()
-        victim.executableURL = URL(filePath: "/usr/bin/setpriv")
-        victim.arguments = ["--reuid=\(user)", "--clear-groups", "sleep", "600"]
-        if user == getuid() {
-            victim.executableURL = URL(filePath: "/bin/sleep")
-            victim.arguments = ["600"]
-        }
-        try victim.run()
-        (listener, port) = try Self.listen()
-        let made = Command.run("ipcmk", "-M", "64", "-p", "0666")
-        segment = made.output.split { !$0.isNumber }.last.map(String.init) ?? ""
-        guard made.status == 0, !segment.isEmpty else { throw TestFailure("ipcmk: \(made.output)") }
-    }
-
-    private static func listen() throws -> (CInt, UInt16) {
-        let file = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let done = withUnsafeMutableBytes(of: &address) { bytes in
-            guard let base = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
-            return bind(file, base, length) == 0 && Glibc.listen(file, 8) == 0
-                && getsockname(file, base, &length) == 0
-        }
-        guard done else { throw TestFailure("a listening socket: \(errno)") }
-        return (file, UInt16(bigEndian: address.sin_port))
-    }
-
-    func path(_ name: String) -> String { harness.folder.appending(path: name).path }
-
-    func order(_ label: String, with change: (inout SandboxDeclaration) -> Void) throws -> LaunchOrder {
-        var order = try harness.order(label)
-        order.handler.libraryPath = library
-        order.handler.libraryHash = "hostile"
-        change(&order.handler.manifest.sandbox)
-        order.place.grants.read = [path("granted")]
-        let victims = [
-            "FILE": path("secret/file"), "LIBRARY": library, "READABLE": path("granted/readable"),
-            "FOREIGN": path("granted/foreign"), "PROCESS": "\(victim.processIdentifier)", "PORT": "\(port)",
-            "SEGMENT": segment, "SOCKET": path("control.sock"),
-        ]
-        order.environment += victims.map { "VICTIM_\($0)=\($1)" }.sorted()
-        return order
-    }
-
-    /// Runs a group of attempts; returns what the plugin got.
-    func attempt(
-        _ label: String, with change: (inout SandboxDeclaration) -> Void = { _ in }
-    ) async throws -> String {
-        let end = try await harness.run(try order(label, with: change)).end
-        return end?.completion == true ? end?.message ?? "no message" : "\(String(describing: end))"
-    }
-
-    func victimIsUnharmed() throws -> Bool {
-        let limits = try String(
-            contentsOfFile: "/proc/\(victim.processIdentifier)/limits", encoding: .utf8)
-        return victim.isRunning && !limits.contains("Max open files            1 ")
-            && FileManager.default.fileExists(atPath: path("secret/file"))
-    }
-
-    func end() async {
-        // The tests' threads block signals, which their children inherit.
-        kill(victim.processIdentifier, SIGKILL)
-        close(listener)
-        _ = Command.run("ipcrm", "-m", segment)
-        await harness.end()
-    }
+    var hasNoNamespaces: Bool { self != .ordinaryUser }
 }

@@ -23,11 +23,11 @@ struct StandbyTests {
         let task = try #require(harness.pid(order.id))
         let launcher = try Processes.parent(of: task)
         // The four processes are the launcher, the template, the launch and the standby.
-        try await harness.wait(for: "a standby") { ProcessUsage.processes(below: launcher).count == 4 }
+        try await harness.wait(for: "a standby") { LauncherProcesses.all(of: launcher).count == 4 }
         // The template has its own cgroup. The standby is the process in a launch's cgroup that is not the
         // launch.
         let standby = try #require(
-            ProcessUsage.processes(below: launcher).first {
+            LauncherProcesses.all(of: launcher).first {
                 $0 != launcher && $0 != task && Processes.group(of: $0).contains("/launch-")
             })
         return (order, launcher, standby)
@@ -41,21 +41,21 @@ struct StandbyTests {
         #expect(harness.pid(next.id) == standby)
         // The template makes another standby.
         try await harness.wait(for: "the next standby") {
-            let processes = ProcessUsage.processes(below: launcher)
+            let processes = LauncherProcesses.all(of: launcher)
             return processes.count == 4 && !processes.contains(standby)
         }
         harness.launcher.expire(first.id, reason: .simulated)
         try await harness.wait(for: "its end") { harness.sight(first.id).end != nil }
         #expect(harness.sight(first.id).end?.outcome == .expired)
         await harness.end()
-        #expect(ProcessUsage.processes(below: launcher).filter { $0 != launcher } == [])
+        #expect(LauncherProcesses.all(of: launcher).filter { $0 != launcher } == [])
     }
 
     @Test func `a standby that dies leaves its launch to be cloned when it comes`() async throws {
         let harness = try await LaunchHarness()
         let (_, launcher, standby) = try await Self.running(harness)
         kill(standby, SIGKILL)
-        try await harness.wait(for: "its end") { !ProcessUsage.processes(below: launcher).contains(standby) }
+        try await harness.wait(for: "its end") { !LauncherProcesses.all(of: launcher).contains(standby) }
         let next = try harness.order("succeeds")
         let end = try await harness.run(next).end
         #expect(end?.outcome == .succeeded && end?.leftovers == 0)
@@ -78,7 +78,7 @@ struct StandbyTests {
         harness.launcher.retire(bundle: try BundleIdentifier("com.example"))
         // The two processes are the launcher and the launch that continues.
         try await harness.wait(for: "the end of template and standby") {
-            ProcessUsage.processes(below: launcher).count == 2
+            LauncherProcesses.all(of: launcher).count == 2
         }
         await harness.end()
     }
@@ -91,7 +91,7 @@ struct StandbyTests {
         let sight = try await harness.run(forking)
         #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
         #expect(try #require(harness.pid(forking.id)) != standby)
-        #expect(ProcessUsage.processes(below: launcher).contains(standby))
+        #expect(LauncherProcesses.all(of: launcher).contains(standby))
         await harness.end()
     }
 
@@ -99,7 +99,7 @@ struct StandbyTests {
         let harness = try await LaunchHarness()
         let (_, launcher, _) = try await Self.running(harness)
         let template = try #require(
-            ProcessUsage.processes(below: launcher).first {
+            LauncherProcesses.all(of: launcher).first {
                 $0 != launcher && Processes.group(of: $0).contains("/template-")
             })
         kill(template, SIGSTOP)

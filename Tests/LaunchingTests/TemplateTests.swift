@@ -24,7 +24,7 @@ import Testing
         let task = try #require(harness.pid(order.id))
         let launcher = try Self.parent(of: task)
         try await harness.wait(for: "the template's end") {
-            ProcessUsage.processes(below: launcher) == [launcher, task].sorted()
+            LauncherProcesses.all(of: launcher) == [launcher, task].sorted()
         }
         // The task continues after its template has ended.
         #expect(harness.sight(order.id).end == nil)
@@ -32,7 +32,7 @@ import Testing
         harness.launcher.expire(order.id, reason: .simulated)
         try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
         try await harness.wait(for: "the second template's end") {
-            ProcessUsage.processes(below: launcher) == [launcher]
+            LauncherProcesses.all(of: launcher) == [launcher]
         }
         await harness.end()
     }
@@ -51,7 +51,7 @@ import Testing
         }
         let standbys = harness.launcher.isolation.groupKill == .cgroup ? 2 : 0
         try await harness.wait(for: "two templates") {
-            ProcessUsage.processes(below: launcher).count <= 2 + 2 + standbys
+            LauncherProcesses.all(of: launcher).count <= 2 + 2 + standbys
         }
         #expect(harness.sight(running.id).end == nil)
         await harness.end()
@@ -74,7 +74,7 @@ import Testing
         // The processes are the launcher, the template, the task, and a standby where tasks have cgroups.
         let standbys = harness.launcher.isolation.groupKill == .cgroup ? 1 : 0
         try await harness.wait(for: "all four") {
-            ProcessUsage.processes(below: launcher).count == 3 + standbys
+            LauncherProcesses.all(of: launcher).count == 3 + standbys
         }
         await harness.end()
     }

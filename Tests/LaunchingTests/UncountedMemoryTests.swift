@@ -65,6 +65,9 @@ import Testing
         let sight = try await harness.run(order)
         #expect(sight.end?.reason == .memoryLimit, "\(String(describing: sight.end))")
         #expect(sight.end?.message?.contains("of shared memory") == true)
+        // The report has the same figure, and not the peak of what the processes have mapped.
+        let used = sight.end?.termination?.limits.first { $0.name == "memory" }?.used
+        #expect(sight.end?.message?.contains(try #require(used)) == true, "\(used ?? "")")
         await harness.end()
     }
 

@@ -20,6 +20,8 @@ final class TestLauncher {
     let folder = FileManager.default.temporaryDirectory.appending(path: "runner-\(UUID().uuidString)")
     private var lastNumber: UInt64 = 0
     private var groups: [String] = []
+    /// The group above those of the launches; `nil` if the launcher knows none.
+    private let base: String?
     private var waited: CInt?
 
     /// The path of the runner, which the build puts beside this test program.
@@ -28,8 +30,10 @@ final class TestLauncher {
         return URL(filePath: test).deletingLastPathComponent().appending(path: "bgtask-runner").path
     }
 
-    /// Starts a launcher. With `wrapper`, that program runs the launcher's command.
-    init(lock: String? = nil, wrapper: String? = nil) throws {
+    /// Starts a launcher. With `wrapper`, that program runs the launcher's command. With `guarded`, its
+    /// groups have a parent, which it knows, and so it has a guardian.
+    init(lock: String? = nil, wrapper: String? = nil, guarded: Bool = false) throws {
+        base = guarded ? try Cgroups.make("base-\(UUID().uuidString)") : nil
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var pair: [CInt] = [0, 0]
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -37,7 +41,7 @@ final class TestLauncher {
         socket = pair[0]
         pid = try spawn(
             (wrapper.map { [$0] } ?? []) + [try Self.runnerPath(), "launcher"]
-                + (lock.map { ["--lock", $0] } ?? []), at3: pair[1])
+                + (lock.map { ["--lock", $0] } ?? []) + (base.map { ["--groups", $0] } ?? []), at3: pair[1])
         close(pair[1])
         guard case .hello = try next() else { throw HarnessError("no hello") }
     }
@@ -45,7 +49,7 @@ final class TestLauncher {
     deinit {
         closeSocket()
         if waited == nil { _ = waitForEnd() }
-        for group in groups { rmdir(group) }
+        for group in groups + [base].compactMap(\.self) { rmdir(group) }
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -133,7 +137,7 @@ final class TestLauncher {
         let id = number()
         var group: String?
         if isolation == .cgroup {
-            let path = try Cgroups.make("launch-\(pid)-\(id)")
+            let path = try Cgroups.make("launch-\(pid)-\(id)", in: base)
             groups.append(path)
             group = path
         }

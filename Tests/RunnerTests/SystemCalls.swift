@@ -103,8 +103,8 @@ enum Cgroups {
         return path
     }()
 
-    static func make(_ name: String) throws -> String {
-        let path = (root ?? "") + "/bgtask-test-\(getpid())-" + name
+    static func make(_ name: String, in parent: String? = nil) throws -> String {
+        let path = (parent ?? root ?? "") + "/bgtask-test-\(getpid())-" + name
         guard mkdir(path, 0o755) == 0 else { throw HarnessError("mkdir(\(path)): \(errno)") }
         return path
     }

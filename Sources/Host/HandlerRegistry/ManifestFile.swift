@@ -5,13 +5,23 @@ import TaskModel
 
 /// Advice about files that can't be read.
 enum FileAdvice {
+    /// Why a file can't be read.
+    ///
+    /// - Parameters:
+    ///   - error: What the attempt to read it threw.
+    ///   - path: The path of the file.
+    /// - Returns: A sentence without a full stop.
+    static func finding(_ error: any Error, at path: String) -> String {
+        FileContents.otherKind(at: path).map { "it is \($0), and not a regular file" } ?? "\(error)"
+    }
+
     /// What to do about a file that can't be read.
     ///
     /// - Parameter isInstalled: Whether the host uses the file; otherwise, a user named it in a command.
     /// - Returns: The remedy, as a sentence.
     static func unreadable(isInstalled: Bool) -> String {
         isInstalled
-            ? "Make it a file that the host's user can read, or remove it"
+            ? "Put a regular file there that the host's user can read, or remove it"
             : "Give the path of a file that you can read"
     }
 }
@@ -70,7 +80,7 @@ enum ManifestFile {
                 nil,
                 [
                     ManifestProblem(
-                        file: path, finding: "\(error)",
+                        file: path, finding: FileAdvice.finding(error, at: path),
                         remedy: FileAdvice.unreadable(isInstalled: isInstalled))
                 ]
             )

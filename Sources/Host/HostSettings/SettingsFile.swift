@@ -40,9 +40,10 @@ public struct SettingsFile: Sendable {
             bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
         } catch {
             return unreadable(
-                path, "\(error)",
+                path,
+                FileContents.otherKind(at: path).map { "it is \($0), and not a regular file" } ?? "\(error)",
                 isInForce
-                    ? "Make it a file that the host's user can read, or remove it"
+                    ? "Put a regular file there that the host's user can read, or remove it"
                     : "Give the path of a file that you can read")
         }
         return read(bytes, path: path, mayRestrict: mayRestrict)

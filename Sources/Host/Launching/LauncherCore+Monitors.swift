@@ -177,6 +177,10 @@ extension LauncherCore {
         let note = "it used \(ByteCount(bytes: bytes)) of \(what); the limit is \(limit)"
         // A process that is still loading its library can't be asked to stop.
         let isFar = bytes > MemoryEnd.most(limit: limit).bytes || launch.readyAt == nil
+        // A launch that has been asked to stop keeps the first note.
+        if isFar || launch.judgedMemory == nil {
+            launch.judgedMemory = "\(ByteCount(bytes: bytes))" + (what == "memory" ? "" : " of \(what)")
+        }
         handle(.limitPassed(.memoryLimit, note: note, isFar: isFar), launch)
     }
 

@@ -147,9 +147,12 @@ extension LauncherCore {
 
     func concludeExit(_ launch: RunningLaunch) {
         guard let exit = launch.exit, launch.life.stage != .ended else { return }
+        let events = launch.group?.memoryEvents
         let memory = MemoryEnd.finding(
-            before: launch.memoryBefore, after: launch.group?.memoryEvents,
-            limit: launch.order.declaration.limits.memory)
+            before: launch.memoryBefore, after: events, limit: launch.order.declaration.limits.memory)
+        if memory != nil {
+            launch.judgedMemory = MemoryEnd.peak(before: launch.memoryBefore, after: events).map { "\($0)" }
+        }
         handle(
             .exited(
                 ExitStatus(waitStatus: exit.waitStatus), leftovers: Int(clamping: exit.leftovers),
@@ -168,10 +171,8 @@ extension LauncherCore {
         launches[launch.number] = nil
         let (cpuTime, isLowerBound) = launch.cpuTime()
         var peak = max(launch.peakResident, Int64(clamping: launch.exit?.maximumResident ?? 0))
-        if let counted = launch.group?.memoryEvents?.peakBytes, counted > launch.memoryBefore?.peakBytes ?? 0
-        {
-            peak = max(peak, counted)
-        }
+        let counted = MemoryEnd.peak(before: launch.memoryBefore, after: launch.group?.memoryEvents)
+        peak = max(peak, counted?.bytes ?? 0)
         if let group = launch.group {
             let wasKilled = launch.wasKilled || (launch.exit.map { $0.leftovers > 0 } ?? true)
             // Sockets may still send what is left in them, which is no traffic of a later launch; and the

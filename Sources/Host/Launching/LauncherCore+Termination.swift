@@ -107,7 +107,8 @@ extension LauncherCore {
                     .init("cpu", limit: "\(cpu.percent) % over \(cpu.window.shortText)", used: used))
             }
         case .memoryLimit:
-            reached.append(.init("memory", limit: "\(limits.memory)", used: peak.map { "\($0)" }))
+            let used = launch.judgedMemory ?? peak.map { "\($0)" }
+            reached.append(.init("memory", limit: "\(limits.memory)", used: used))
         case .storageLimit:
             if let storage = limits.storage {
                 let used = launch.storage.map { "\(ByteCount(bytes: $0))" }

@@ -34,14 +34,23 @@ final class LauncherLink: @unchecked Sendable {
 
     /// Starts a launcher.
     ///
+    /// - Parameters:
+    ///   - runnerPath: The path of `bgtask-runner`.
+    ///   - lockPath: The file that the launcher locks; it waits until an earlier one has let go of it.
+    ///   - groups: The parent of all groups, so that no process is left there if the launcher is killed;
+    ///     `nil` without cgroups.
+    ///   - loop: The event loop on which messages are sent.
     /// - Throws: The failed system call's error, such as that of `posix_spawn` if the runner does not exist.
-    init(runnerPath: String, lockPath: String, on loop: any EventLoop) throws(SystemCallError) {
+    init(
+        runnerPath: String, lockPath: String, groups: ControlGroup?, on loop: any EventLoop
+    ) throws(SystemCallError) {
         self.loop = loop
         let (ours, theirs) = try DescriptorSocket.pair()
         socket = ours
         (process, processNumber) = try ProcessSpawn.start(
-            runnerPath, arguments: ["launcher", "--lock", lockPath], environment: ProcessSpawn.ownEnvironment,
-            passing: theirs)
+            runnerPath,
+            arguments: ["launcher", "--lock", lockPath] + (groups.map { ["--groups", $0.path] } ?? []),
+            environment: ProcessSpawn.ownEnvironment, passing: theirs)
     }
 
     /// Starts to receive; `deliver` is called on other threads.

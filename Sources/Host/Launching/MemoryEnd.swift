@@ -21,13 +21,18 @@ enum MemoryEnd {
     /// - Returns: A sentence with the limit and, if it is known, the peak.
     static func finding(before: MemoryEvents?, after: MemoryEvents?, limit: ByteCount) -> String? {
         guard let after, after.kills > before?.kills ?? 0 else { return nil }
-        // If the peak has not risen, it is that of an earlier launch in this group.
-        let peak = after.peakBytes.flatMap { $0 > before?.peakBytes ?? 0 ? ByteCount(bytes: $0) : nil }
+        let peak = peak(before: before, after: after)
         let isOwnLimit = after.limitHits > before?.limitHits ?? 0
         let why =
             isOwnLimit
             ? "the kernel killed it at its memory limit of \(limit)"
             : "the kernel killed it because the machine or a parent cgroup ran out of memory; its own limit is \(limit)"
         return why + (peak.map { ", its peak was \($0)" } ?? "")
+    }
+
+    /// The peak of the launch as its group counted it; `nil` if it is not known.
+    static func peak(before: MemoryEvents?, after: MemoryEvents?) -> ByteCount? {
+        // If the peak has not risen, it is that of an earlier launch in this group.
+        after?.peakBytes.flatMap { $0 > before?.peakBytes ?? 0 ? ByteCount(bytes: $0) : nil }
     }
 }

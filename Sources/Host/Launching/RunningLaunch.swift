@@ -111,6 +111,11 @@ final class RunningLaunch: @unchecked Sendable {
     /// The CPU weight of the group before it was halved; `nil` while it is not halved.
     var fullWeight: Int?
     var peakResident: Int64 = 0
+    /// The memory that passed the limit, as the message of the launch's end says it; `nil` before.
+    ///
+    /// It can be another one than the peak: that rises until the launch has ended, and has no shared memory
+    /// that no process has mapped.
+    var judgedMemory: String?
     /// The space of the bundle's directories when it was last counted; `nil` before.
     var storage: Int64?
     var storageTimer: Scheduled<Void>?

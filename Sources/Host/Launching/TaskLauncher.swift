@@ -79,6 +79,8 @@ public final class TaskLauncher: Sendable {
 
     private struct State {
         var core: LauncherCore?
+        /// The parent of the groups of all templates and launches; `nil` without cgroups.
+        var groups: ControlGroup?
         var isolation: IsolationReport?
         var processes = LaunchedProcesses()
         var failedStarts = 0
@@ -163,6 +165,7 @@ public final class TaskLauncher: Sendable {
         core.onEnd = { [weak self] in self?.finish() }
         state.withLock {
             $0.core = core
+            $0.groups = probe.groups
             $0.isolation = probe.report
             $0.processes.users = probe.report.sandbox.contains(.user) ? configuration.users : nil
             $0.processes.group = probe.groups.flatMap { $0.path.split(separator: "/").last.map(String.init) }
@@ -183,7 +186,8 @@ public final class TaskLauncher: Sendable {
         let link: LauncherLink
         do throws(SystemCallError) {
             link = try LauncherLink(
-                runnerPath: configuration.runnerPath, lockPath: lockPath, on: loop)
+                runnerPath: configuration.runnerPath, lockPath: lockPath,
+                groups: state.withLock(\.groups), on: loop)
         } catch {
             done(
                 .failure(
@@ -236,6 +240,7 @@ public final class TaskLauncher: Sendable {
     /// Starts a launcher process after one has died, again and again until it succeeds.
     private func replace() {
         BlockingThread.start(named: "bgtask-start") { [self] in
+            EarlierLauncher.awaitEnd(lockPath: lockPath, configuration.onWaiting)
             connect { [self] result in
                 guard case .failure(let error) = result, let core = state.withLock({ $0.core }) else {
                     return

@@ -56,8 +56,9 @@ struct BeginningReader: Sendable {
 
     /// When the host before this one was last known to run; `nil` if there was none.
     ///
-    /// Its launcher, which outlives it, notes its end as the time of `launcher.lock`; this fails only if the
-    /// machine or both processes ended at once. The other evidence is the last line of the recording.
+    /// Its launcher, which outlives it, or the launcher's guardian, notes its end as the time of
+    /// `launcher.lock`; this fails if the machine or all of them ended at once. The other evidence is the
+    /// last line of the recording.
     private var earlierHostEnd: WallTime? {
         let recordings = (try? RecordedLog.files(in: configuration.recordingDirectory)) ?? []
         return ([directories.launcherLock] + recordings.suffix(1))

@@ -74,6 +74,22 @@ public enum FileContents {
     /// Whether the process runs as root.
     public static var isRoot: Bool { geteuid() == 0 }
 
+    /// What is at a path where a regular file was expected, such as `a FIFO`; links are followed.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Returns: The words; `nil` for a regular file, or if nothing can be seen there.
+    public static func otherKind(at path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return switch status.st_mode & mode_t(S_IFMT) {
+        case mode_t(S_IFREG): nil
+        case mode_t(S_IFDIR): "a directory"
+        case mode_t(S_IFIFO): "a FIFO"
+        case mode_t(S_IFSOCK): "a socket"
+        default: "a device"
+        }
+    }
+
     /// Reads a regular file.
     ///
     /// - Parameters:

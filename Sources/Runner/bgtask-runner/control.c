@@ -36,6 +36,7 @@ static void call_handler(bgtask_task *task) {
     task->handler_called = task->handler_called || handler != NULL;
     bool has_nothing =
         task->expiring && !task->completed && !task->handler_called && task->expiration_descriptor < 0;
+    bool host_gone = task->host_gone;
     pthread_mutex_unlock(&task->lock);
     if (handler != NULL) {
         handler(task, &task->expiration, context);
@@ -47,6 +48,9 @@ static void call_handler(bgtask_task *task) {
     if (!has_nothing)
         return;
     task_complete(task, false, NULL, true);
+    // The launcher kills what the task has started, unless it was stopped.
+    if (host_gone)
+        sandbox_kill_scope();
     _exit(0);
 }
 

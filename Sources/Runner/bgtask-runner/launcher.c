@@ -20,17 +20,14 @@
 
 /* MARK: The host */
 
-/* The lock file, which is held until this process ends. */
-static int lock_file = -1;
-
 /* Handles the end of the host, or an invalid message from it: nothing is started any more. */
 static void drain(struct launcher *launcher) {
     if (launcher->draining)
         return;
     launcher->draining = true;
     // The next host takes the time of the lock file as the end of this host, even if that was killed.
-    if (lock_file >= 0)
-        futimens(lock_file, NULL);
+    if (launcher->lock >= 0)
+        futimens(launcher->lock, NULL);
     launcher->drain_deadline = now_nanoseconds() + DRAIN_NANOSECONDS;
     outbox_abandon(&launcher->outbox);
     close(HOST_SOCKET);
@@ -103,6 +100,7 @@ static void read_host(struct launcher *launcher) {
 static bool is_over(struct launcher *launcher) {
     if (launcher->launches != NULL || launcher->templates != NULL)
         return false;
+    guardian_dismiss(launcher);
     launches_kill_orphans(launcher);
     launches_reap_orphans(launcher);
     siginfo_t any;
@@ -127,6 +125,7 @@ static void reap(struct launcher *launcher, int signals) {
     struct signalfd_siginfo information;
     while (read(signals, &information, sizeof(information)) > 0)
         continue; // one signal may represent several children, so all of them are checked
+    guardian_reap(launcher);
     launches_reap(launcher);
     templates_reap(launcher);
     launches_reap_orphans(launcher);
@@ -177,15 +176,15 @@ static int run(struct launcher *launcher, int signals) {
 
 /* MARK: Start */
 
-static bool take_lock(const char *path) {
-    lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock_file < 0)
+static bool take_lock(struct launcher *launcher, const char *path) {
+    launcher->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (launcher->lock < 0)
         return false;
     // This waits for an earlier launcher that is still ending the tasks of a host that died. The lock is held
-    // until this process ends.
+    // until this process and its guardian have ended.
     int result;
     do
-        result = flock(lock_file, LOCK_EX);
+        result = flock(launcher->lock, LOCK_EX);
     while (result != 0 && errno == EINTR);
     return result == 0;
 }
@@ -195,7 +194,10 @@ static int fail(const char *call) {
     return 71;
 }
 
-int launcher_main(const char *lock_path) {
+int launcher_main(const char *lock_path, const char *groups) {
+    static struct launcher the_launcher = {.lock = -1, .host_process = -1, .guardian_pipe = -1};
+    struct launcher *launcher = &the_launcher;
+    launcher->groups = groups;
     // Signals from a terminal are for the host. The launcher notices the end of the host by the end of the
     // socket.
     signal(SIGPIPE, SIG_IGN);
@@ -209,18 +211,18 @@ int launcher_main(const char *lock_path) {
     close_range(4, ~0u, 0);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return fail("prctl(PR_SET_CHILD_SUBREAPER)");
-    if (lock_path != NULL && !take_lock(lock_path))
+    if (lock_path != NULL && !take_lock(launcher, lock_path))
         return fail("the lock file");
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    static struct launcher the_launcher;
-    struct launcher *launcher = &the_launcher;
     if (signals < 0)
         return fail("signalfd");
     launcher->outbox.socket = HOST_SOCKET;
+    if (!guardian_start(launcher))
+        return fail("the guardian");
     frame_begin(&launcher->writer, MESSAGE_HELLO);
     frame_add_number(&launcher->writer, 1, PROTOCOL_VERSION);
     frame_add_number(&launcher->writer, 2, (uint64_t)getpid());

@@ -126,15 +126,21 @@ struct launcher {
     bool look_for_strays; /**< Whether children may exist that left their group; see launches_kill_strays. */
     int64_t drain_deadline;
     int64_t next_look; /**< When the children of templates are looked at next; 0 without templates. */
+    int lock;          /**< The lock file, which is held until this process ends; -1 if none. */
+    const char
+        *groups; /**< The path of the group above those of all templates and launches; NULL if unknown. */
+    int host_process;  /**< The host's pidfd; -1 if it can't be opened, or before the first guardian. */
+    pid_t guardian;    /**< 0 if there is none. */
+    int guardian_pipe; /**< The guardian reads its end, which is that of this process; -1 if none. */
 };
 
-/** Runs `bgtask-runner launcher [--lock FILE]`; descriptor 3 is the socket to the host. Returns the exit
- *  status. */
-int launcher_main(const char *lock_path);
+/** Runs `bgtask-runner launcher [--lock FILE] [--groups DIRECTORY]`; descriptor 3 is the socket to the host.
+ *  NULL stands for a missing option. Returns the exit status. */
+int launcher_main(const char *lock_path, const char *groups);
 
 /* The files below are in layers; each calls only functions of later ones: launcher, watching, starting,
- * spawning and preparing, templates, standbys, counting, launches, observing, observed, orphans, groups,
- * reports. */
+ * spawning and preparing, templates, standbys, counting, launches, observing, observed, orphans, guardian,
+ * groups, reports. */
 
 /* launcher_reports.c */
 
@@ -296,8 +302,22 @@ void launches_kill_orphans(struct launcher *launcher);
 void launches_kill_strays(struct launcher *launcher);
 /** The launch in whose group a process is; NULL if there is none. Counts what it reads. */
 struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid);
-/** Whether a process is a task, a template or a standby of this launcher that was not reaped yet. */
+/** Whether a process is a task, a template, a standby or the guardian of this launcher that was not reaped
+ *  yet. */
 bool launches_own(const struct launcher *launcher, pid_t pid);
+
+/* launcher_guardian.c
+ *
+ * The kernel kills a task when the launcher dies, but not what the task has started. A living launcher or
+ * host
+ * kills that. The guardian does it when both were killed. */
+
+/** Starts the guardian, if the path of the groups is known. On failure, returns false and sets errno. */
+bool guardian_start(struct launcher *launcher);
+/** Reaps a guardian that was killed, and starts another one. */
+void guardian_reap(struct launcher *launcher);
+/** Ends the guardian, because no process is left that it could kill. It is then an orphan. */
+void guardian_dismiss(struct launcher *launcher);
 
 /* launcher_groups.c. A launch without a group is treated like one whose group is empty. */
 
@@ -307,6 +327,8 @@ bool group_write(const struct launch *launch, const char *name, const char *text
 void group_kill_processes(const struct launch *launch);
 /** Kills all processes in the group with this path, also those whose first thread has ended. */
 void group_kill(const char *path);
+/** Whether there are processes in the group with this path, or in those below it. */
+bool group_is_populated(const char *path);
 bool group_is_empty(const struct launch *launch);
 /** Returns the number of processes in the group, but not more than a list of 64 KiB has. */
 uint64_t group_count(const struct launch *launch);

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static ssize_t read_file(const struct launch *launch, const char *name, char *text, size_t size) {
-    int file = openat(launch->group, name, O_RDONLY | O_CLOEXEC);
+static ssize_t read_file(int group, const char *name, char *text, size_t size) {
+    int file = openat(group, name, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return -1;
     ssize_t length = read(file, text, size - 1);
@@ -66,10 +66,19 @@ void group_kill(const char *path) {
     close(directory);
 }
 
+bool group_is_populated(const char *path) {
+    char text[256];
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = directory >= 0 && read_file(directory, "cgroup.events", text, sizeof(text)) >= 0;
+    if (directory >= 0)
+        close(directory);
+    return done && strstr(text, "populated 1") != NULL;
+}
+
 /* A group that does not exist any more counts as empty, because a group with processes cannot be removed. */
 bool group_is_empty(const struct launch *launch) {
     char text[256];
-    if (launch->group < 0 || read_file(launch, "cgroup.events", text, sizeof(text)) < 0)
+    if (launch->group < 0 || read_file(launch->group, "cgroup.events", text, sizeof(text)) < 0)
         return true;
     return strstr(text, "populated 0") != NULL;
 }
@@ -79,7 +88,7 @@ bool group_is_empty(const struct launch *launch) {
 uint64_t group_count(const struct launch *launch) {
     static char text[65536];
     uint64_t count = 0;
-    if (launch->group < 0 || read_file(launch, "cgroup.procs", text, sizeof(text)) < 0)
+    if (launch->group < 0 || read_file(launch->group, "cgroup.procs", text, sizeof(text)) < 0)
         return 0;
     for (const char *at = text; *at != 0; at++)
         count += *at == '\n';

@@ -233,6 +233,9 @@ static bool record_paths(struct observer *observer, struct launch *launch, const
         char path[SUBJECT_MAX];
         if (use == NULL)
             continue;
+        // The filter refuses a change whatever the path is, so no grant permits it.
+        if (answer->code != 0 && call->use != USE_EXECUTE)
+            use = "";
         // A refused call is recorded even if its path can't be read.
         if (!observer_is_learning(observer) ||
             !read_path((pid_t)report->pid, directory, arguments[call->path], path, sizeof(path))) {

@@ -152,7 +152,8 @@ static bool answer_one(struct launcher *launcher, struct observer *observer) {
     uint64_t lookups = launcher->lookups;
     pid_t process;
     struct launch *launch = find_launch(launcher, observer, (pid_t)report->pid, &process);
-    struct sandbox_answer answer = sandbox_answer(&observer->sandbox, report->data.nr);
+    struct sandbox_answer answer =
+        sandbox_answer(&observer->sandbox, report->data.nr, (const uint64_t *)report->data.args);
     // The arguments of clone are numbers, which the caller can't change any more.
     if (report->data.nr == SYS_clone && (report->data.args[0] & NAMESPACES) == 0 && launch == NULL &&
         observer->template != NULL && process == observer->template->pid && process > 0)

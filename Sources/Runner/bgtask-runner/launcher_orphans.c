@@ -16,7 +16,7 @@ bool launches_own(const struct launcher *launcher, pid_t pid) {
         if (template->pid == pid ||
             (template->standby.state == STANDBY_WAITS && template->standby.pid == pid))
             return true;
-    return false;
+    return pid == launcher->guardian;
 }
 
 static bool awaits_clones(const struct launcher *launcher) {

@@ -17,10 +17,19 @@
 
 int main(int count, char **arguments) {
     const char *role = count > 1 ? arguments[1] : "";
-    if (strcmp(role, "launcher") == 0 && count == 2)
-        return launcher_main(NULL);
-    if (strcmp(role, "launcher") == 0 && count == 4 && strcmp(arguments[2], "--lock") == 0)
-        return launcher_main(arguments[3]);
+    if (strcmp(role, "launcher") == 0) {
+        const char *lock = NULL, *groups = NULL;
+        int at = 2;
+        for (; at + 1 < count; at += 2)
+            if (strcmp(arguments[at], "--lock") == 0)
+                lock = arguments[at + 1];
+            else if (strcmp(arguments[at], "--groups") == 0)
+                groups = arguments[at + 1];
+            else
+                break;
+        if (at == count)
+            return launcher_main(lock, groups);
+    }
     if (strcmp(role, "template") == 0)
         return template_main(count - 2, arguments + 2);
     if (strcmp(role, "task") == 0)
@@ -31,7 +40,7 @@ int main(int count, char **arguments) {
         return frames_main();
     fprintf(
         stderr,
-        "bgtask-runner is not for direct use: bgtaskd starts it, as 'bgtask-runner launcher [--lock FILE]' "
-        "with its socket at descriptor 3\n");
+        "bgtask-runner is not for direct use: bgtaskd starts it, as 'bgtask-runner launcher [--lock FILE] "
+        "[--groups DIRECTORY]' with its socket at descriptor 3\n");
     return 64;
 }

@@ -101,8 +101,8 @@ bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t
 bool sandbox_restrict_calls(struct sandbox *sandbox, char *finding, size_t size);
 
 /** The answer to a call that the filter of this sandbox reported. Every call that is not merely watched is
- *  refused. */
-struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call);
+ *  refused. The arguments are numbers, which the caller can't change any more; what they point to, it can. */
+struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call, const uint64_t *arguments);
 
 /** Calls sandbox_restrict_files and sandbox_restrict_calls, without new privileges from now on. Called in a
  *  template or task before it loads a library. */

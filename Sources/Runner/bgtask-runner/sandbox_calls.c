@@ -230,47 +230,82 @@ static bool refuse_sockets(struct filter filter, const struct sandbox *sandbox) 
 
 /* MARK: Files */
 
+/* The calls that change the attributes of a file by its path. */
+static const int attribute_calls[] = {
+    SCMP_SYS(chmod),     SCMP_SYS(fchmodat),  SCMP_SYS(chown),       SCMP_SYS(lchown),
+    SCMP_SYS(fchownat),  SCMP_SYS(utime),     SCMP_SYS(utimes),      SCMP_SYS(futimesat),
+    SCMP_SYS(setxattr),  SCMP_SYS(lsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr),
+    SCMP_SYS(utimensat), // without a path, it changes a file by its descriptor
+};
+
 /* Landlock does not restrict the attributes of files, and without a mount namespace, all file systems are
  * writable. Calls with a path could then change any file of the host's user; calls with a descriptor reach
  * only files that Landlock let the task open. */
 static bool refuse_attributes(struct filter filter) {
-    return REFUSE_ALL(filter, EPERM, SCMP_SYS(chmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(lchown),
-                      SCMP_SYS(fchownat), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
-                      SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(removexattr),
-                      SCMP_SYS(lremovexattr)) &&
-           // setxattrat, removexattrat and file_setattr
-           refuse(filter, ENOSYS, 463, 0, NULL) && refuse(filter, ENOSYS, 466, 0, NULL) &&
-           refuse(filter, ENOSYS, 469, 0, NULL) &&
-           REFUSE_IF(filter, EPERM, SCMP_SYS(utimensat), when(1, SCMP_CMP_NE, 0, 0));
+    for (size_t i = 0; i < sizeof(attribute_calls) / sizeof(int); i++) {
+        int call = attribute_calls[i];
+        bool is_done = call == SCMP_SYS(utimensat)
+                           ? REFUSE_IF(filter, EPERM, call, when(1, SCMP_CMP_NE, 0, 0))
+                           : refuse(filter, EPERM, call, 0, NULL);
+        if (!is_done)
+            return false;
+    }
+    return true;
 }
+
+/* Calls that set attributes, whose names not every libseccomp knows: setxattrat, removexattrat and
+ * file_setattr. Libraries use the older calls instead. */
+static bool refuse_new_attributes(struct filter filter) {
+    return refuse(filter, ENOSYS, 463, 0, NULL) && refuse(filter, ENOSYS, 466, 0, NULL) &&
+           refuse(filter, ENOSYS, 469, 0, NULL);
+}
+
+/* The calls with a mode, and its position. Without O_CREAT or O_TMPFILE among the flags, that of the last two
+ * has no meaning, and may be anything. */
+static const struct mode_call {
+    int call, mode, flags;
+} mode_calls[] = {{SCMP_SYS(chmod), 1, -1}, {SCMP_SYS(fchmod), 1, -1},  {SCMP_SYS(fchmodat), 2, -1},
+                  {SCMP_SYS(creat), 1, -1}, {SCMP_SYS(mknod), 1, -1},   {SCMP_SYS(mknodat), 2, -1},
+                  {SCMP_SYS(mkdir), 1, -1}, {SCMP_SYS(mkdirat), 2, -1}, {SCMP_SYS(open), 2, 1},
+                  {SCMP_SYS(openat), 3, 2}};
+static const uint64_t making_flags[] = {O_CREAT, O_TMPFILE & ~O_DIRECTORY};
 
 /* Refuses the calls that give a file a mode with one of the two bits by which programs run as another user or
  * group. A program of the host's user with such a bit would give its rights to every user of the machine. */
 static bool refuse_set_id(struct filter filter) {
-    static const struct {
-        int call;
-        unsigned mode;
-    } calls[] = {{SCMP_SYS(chmod), 1}, {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2},
-                 {SCMP_SYS(creat), 1}, {SCMP_SYS(mknod), 1},  {SCMP_SYS(mknodat), 2},
-                 {SCMP_SYS(mkdir), 1}, {SCMP_SYS(mkdirat), 2}};
     static const uint64_t bits[] = {S_ISUID, S_ISGID};
-    for (size_t bit = 0; bit < 2; bit++) {
-        for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-            if (!REFUSE_IF(filter, EPERM, calls[i].call,
-                           when(calls[i].mode, SCMP_CMP_MASKED_EQ, bits[bit], bits[bit])))
-                return false;
-        // Without O_CREAT or O_TMPFILE, the mode has no meaning, and may be anything.
-        static const uint64_t making[] = {O_CREAT, O_TMPFILE & ~O_DIRECTORY};
-        for (size_t i = 0; i < 2; i++)
-            if (!REFUSE_IF(filter, EPERM, SCMP_SYS(open), when(1, SCMP_CMP_MASKED_EQ, making[i], making[i]),
-                           when(2, SCMP_CMP_MASKED_EQ, bits[bit], bits[bit])) ||
-                !REFUSE_IF(filter, EPERM, SCMP_SYS(openat), when(2, SCMP_CMP_MASKED_EQ, making[i], making[i]),
-                           when(3, SCMP_CMP_MASKED_EQ, bits[bit], bits[bit])))
+    for (size_t i = 0; i < 2 * sizeof(mode_calls) / sizeof(mode_calls[0]); i++) {
+        const struct mode_call *mode = &mode_calls[i / 2];
+        uint64_t bit = bits[i % 2];
+        struct scmp_arg_cmp has_bit = when((unsigned)mode->mode, SCMP_CMP_MASKED_EQ, bit, bit);
+        if (mode->flags < 0 && !REFUSE_IF(filter, EPERM, mode->call, has_bit))
+            return false;
+        for (size_t j = 0; mode->flags >= 0 && j < 2; j++)
+            if (!REFUSE_IF(filter, EPERM, mode->call,
+                           when((unsigned)mode->flags, SCMP_CMP_MASKED_EQ, making_flags[j], making_flags[j]),
+                           has_bit))
                 return false;
     }
-    // The mode of openat2 is in memory, where a filter can't see it. libseccomp does not know the name of
-    // fchmodat2 everywhere. Libraries use the older calls instead.
+    return true;
+}
+
+/* The mode of openat2 is in memory, where a filter can't see it. libseccomp does not know the name of
+ * fchmodat2 everywhere. Libraries use the older calls instead. */
+static bool refuse_hidden_modes(struct filter filter) {
     return REFUSE_ALL(filter, ENOSYS, SCMP_SYS(openat2)) && refuse(filter, ENOSYS, 452, 0, NULL);
+}
+
+/* Whether refuse_set_id refuses a call with these arguments. */
+static bool sets_id(int call, const uint64_t *arguments) {
+    for (size_t i = 0; i < sizeof(mode_calls) / sizeof(mode_calls[0]); i++) {
+        const struct mode_call *mode = &mode_calls[i];
+        if (mode->call != call || (arguments[mode->mode] & (S_ISUID | S_ISGID)) == 0)
+            continue;
+        uint64_t flags = mode->flags >= 0 ? arguments[mode->flags] : O_CREAT;
+        if ((flags & making_flags[0]) == making_flags[0] || (flags & making_flags[1]) == making_flags[1])
+            return true;
+    }
+    return false;
 }
 
 /* MARK: Signals */
@@ -325,9 +360,16 @@ static bool is_watched(const struct sandbox *sandbox, int call) {
     return CONTAINS(file_calls, call);
 }
 
-struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call) {
+/* Whether a call that a learning run watches is refused nevertheless. */
+static bool is_refused(const struct sandbox *sandbox, int call, const uint64_t *arguments) {
+    bool is_by_path = call != SCMP_SYS(utimensat) || arguments[1] != 0;
+    return sets_id(call, arguments) ||
+           (!(sandbox->layers & LAYER_NAMESPACES) && is_by_path && CONTAINS(attribute_calls, call));
+}
+
+struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call, const uint64_t *arguments) {
     struct sandbox_answer answer = {.code = EPERM, .name = "unknown"};
-    if (is_watched(sandbox, call))
+    if (is_watched(sandbox, call) && !is_refused(sandbox, call, arguments))
         answer.code = 0;
     else if (CONTAINS(network_calls, call))
         answer.code = EACCES;
@@ -363,7 +405,8 @@ static bool watch(struct filter filter, const struct sandbox *sandbox) {
 static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) {
     if (!refuse_never_needed(filter) || !refuse_namespaces(filter) || !refuse_others(filter) ||
         !refuse_owners(filter) || !refuse_uncounted_memory(filter, sandbox) ||
-        !refuse_sockets(filter, sandbox))
+        !refuse_sockets(filter, sandbox) || !refuse_set_id(filter) ||
+        (!(sandbox->layers & LAYER_NAMESPACES) && !refuse_attributes(filter)))
         return false;
     if (!sandbox->subprocesses &&
         !REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork)))
@@ -378,11 +421,11 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
                      when(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_PARENT, 0));
 }
 
-/* The calls whose refusals are not reported. A learning launch reports the same calls whatever their
- * arguments are, and libseccomp would keep only those rules, so these are in a filter of their own. */
+/* The calls whose refusals are not reported: libraries try them, and then use older calls. A learning launch
+ * reports some calls whatever their arguments are, so the rules for mappings are in this filter, too. */
 static bool refuse_silently(struct filter filter, const struct sandbox *sandbox) {
-    return refuse_set_id(filter) && refuse_shared_mappings(filter, sandbox) &&
-           ((sandbox->layers & LAYER_NAMESPACES) || refuse_attributes(filter));
+    return refuse_hidden_modes(filter) && refuse_shared_mappings(filter, sandbox) &&
+           ((sandbox->layers & LAYER_NAMESPACES) || refuse_new_attributes(filter));
 }
 
 static bool new_filter(struct filter *filter, bool reports) {

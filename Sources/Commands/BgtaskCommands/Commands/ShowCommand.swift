@@ -90,14 +90,7 @@ struct ShowCommand: HostCommand {
             ("ended", launch.endedAt.map { "\(console.times.date($0)), after \(launch.elapsed(at: now))" }),
             ("progress", launch.progress.map { Wording.progress($0) }), ("cpu time", launch.cpu),
             ("peak memory", launch.peakMemoryBytes.map(Wording.bytes)),
-            (
-                "network",
-                launch.networkReceivedBytes.flatMap { received in
-                    launch.networkSentBytes.map {
-                        "\(Wording.bytes(received)) received, \(Wording.bytes($0)) sent"
-                    }
-                }
-            ),
+            ("network", await client.network(of: launch)),
             ("isolation", launch.isolation),
             ("library", launch.libraryHash),
         ]
@@ -126,6 +119,20 @@ struct ShowCommand: HostCommand {
 }
 
 extension ControlClient {
+    /// The bytes of a launch, or why nothing counted them; `nil` if its bundle may not use the network.
+    fileprivate func network(of launch: LaunchMessage) async -> String? {
+        if let received = launch.networkReceivedBytes, let sent = launch.networkSentBytes {
+            return "\(Wording.bytes(received)) received, \(Wording.bytes(sent)) sent"
+        }
+        // The record does not have the grants, so those of the present manifest stand for them.
+        guard launch.isolation != "inProcess",
+            let grants = try? await security(of: launch.bundle).first?.sandbox, grants.network != nil,
+            let layer = try? await report().layers.first(where: { $0.name == "count of network bytes" }),
+            !layer.isAvailable
+        else { return nil }
+        return "not counted: \(layer.finding)"
+    }
+
     /// The task of the launch whose failure made a request; `nil` if none did, or if the host does not know
     /// it any more.
     func failedTask(of request: RequestMessage) async -> TaskIdentifier? {

@@ -70,7 +70,7 @@ struct ConditionFiles {
                 nil,
                 [
                     ManifestProblem(
-                        file: path, finding: "\(error)",
+                        file: path, finding: FileAdvice.finding(error, at: path),
                         remedy: FileAdvice.unreadable(isInstalled: isInstalled))
                 ]
             )
