@@ -126,6 +126,14 @@ import Testing
         try await survive("constructor_alarm", file: "child")
     }
 
+    @Test func `a process that a template starts beside itself is killed, and launches go on`() async throws {
+        try await survive("constructor_siblings", file: "child", reason: "had started a process")
+    }
+
+    @Test func `a template that holds rules of Landlock is killed, and launches go on`() async throws {
+        try await survive("constructor_keeps_rules", file: "template", reason: "held rules of Landlock")
+    }
+
     @Test func `a template that uses CPU time for itself is killed, and launches go on`() async throws {
         try await survive("constructor_spins", file: "template", reason: "used CPU time for itself")
     }

@@ -48,6 +48,30 @@ import Testing
         await field.end()
     }
 
+    /// A process that a task has started has its filters.
+    @Test(arguments: Setting.all.filter { $0.groupKill != .noFork })
+    func `a plugin that may start processes gets nothing from the kernel`(setting: Setting) async throws {
+        let field = try await Field(setting)
+        let answer = try await field.attempt("kernel") { $0.subprocesses = true }
+        let words = answer.split(separator: " ").map(String.init)
+        let lists: Set = ["keys", "key-users", "kallsyms", "modules", "timer_list"]
+        // Only namespaces refuse the lists.
+        let expected = setting.cage?.hasNoNamespaces == true ? lists : []
+        #expect(words == ["nothing"] || Set(words).isSubset(of: expected), "\(answer)")
+        await field.end()
+    }
+
+    /// The constructors of a library run in its template, too, which needs rules for its tasks.
+    @Test(arguments: Setting.all, [false, true])
+    func `a task gets no rules of Landlock`(setting: Setting, subprocesses: Bool) async throws {
+        if subprocesses, setting.groupKill == .noFork { return }
+        let field = try await Field(setting, plugin: "constructor_rules")
+        let label = setting.groupKill == .cgroup ? "works" : "all"
+        let answer = try await field.attempt(label) { $0.subprocesses = subprocesses }
+        #expect(answer == "nothing")
+        await field.end()
+    }
+
     @Test(arguments: Setting.all)
     func `a plugin with a port gets no other one`(setting: Setting) async throws {
         let field = try await HostileField(setting)

@@ -7,7 +7,7 @@ import Testing
 
 /// The temporary directories of two launches of one bundle.
 @Suite(.system, .serialized) struct TemporaryDirectoryTests {
-    @Test(arguments: GroupKill.allCases, ["works", "expires"])
+    @Test(arguments: GroupKill.allCases, ["works", "expires", "thread"])
     func `a launch changes its own temporary directory, and no other`(
         groupKill: GroupKill, label: String
     ) async throws {
@@ -25,6 +25,7 @@ import Testing
         order.place.temporaryDirectory = parent.appending(path: "L1").path
         order.place.temporaryParent = parent.path
         order.environment.append("OTHER=\(parent.appending(path: "L2").path)")
+        if label == "thread" { order.environment.append("THREAD=1") }
         let id = order.id
         harness.launcher.launch(order)
         if label == "expires" {

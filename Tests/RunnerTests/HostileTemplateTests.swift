@@ -116,6 +116,55 @@ struct HostileTemplateTests {
         #expect(victim.isRunning)
     }
 
+    /// No limit of the launch would hold for such a process, and no kill of its group would end it.
+    @Test func `a template that names a process outside the launch's group is refused and killed with it`()
+        throws
+    {
+        let launcher = try TestLauncher()
+        let group = try Cgroups.make("template-\(launcher.pid)")
+        defer { rmdir(group) }
+        let (template, answer) = try launcher.template("takes_over", .cgroup) { $0.cgroup = group }
+        guard case .templateReady = answer else { throw HarnessError("\(answer)") }
+        let alive = try launcher.makeFIFO("alive")
+        defer { close(alive) }
+        #expect {
+            try launcher.launch(template, .cgroup)
+        } throws: { error in
+            "\(error)".contains("as the task, which it is not")
+        }
+        expectKilled(template, try launcher.next())
+        #expect(try waitUntilReadable(alive), "the process is alive")
+    }
+
+    @Test func `a template that makes its standby outside the group is killed with it`() throws {
+        let launcher = try TestLauncher()
+        let group = try Cgroups.make("template-\(launcher.pid)")
+        let standby = try Cgroups.make("standby-\(launcher.pid)")
+        defer { for group in [group, standby] { rmdir(group) } }
+        let (template, _) = try launcher.template("takes_over", .cgroup) { $0.cgroup = group }
+        let alive = try launcher.makeFIFO("alive")
+        defer { close(alive) }
+        try launcher.send(PrepareMessage(template: template, cgroup: standby, subprocesses: false))
+        expectKilled(template, try launcher.next())
+        #expect(try waitUntilReadable(alive), "the process is alive")
+    }
+
+    /// Code that is left behind could use CPU time there, which no launch pays.
+    @Test func `a constructor can't leave a child of the launcher in the group of its template`() throws {
+        let launcher = try TestLauncher()
+        let group = try Cgroups.make("template-\(launcher.pid)")
+        defer { rmdir(group) }
+        let early = try launcher.makeFIFO("early")
+        defer { close(early) }
+        let (template, answer) = try launcher.template("constructor_siblings", .cgroup) { $0.cgroup = group }
+        guard case .templateReady(let ready) = answer else { throw HarnessError("\(answer)") }
+        #expect(ready.isCloneable)
+        #expect(try waitUntilReadable(early), "the process is alive")
+        let task = try launcher.launch(template, .cgroup)
+        #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
+        #expect(try launcher.exited().waitStatus == 0)
+    }
+
     /// A process whose parent has ended is a child of the launcher, as a new task is.
     @Test(.enabled(if: getuid() == 0, "only root can give users"))
     func `a template that names a process of another bundle as its clone is refused`() throws {

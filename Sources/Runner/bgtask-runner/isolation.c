@@ -342,6 +342,24 @@ bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
     return true;
 }
 
+/* The filter against Landlock: the calls fail as on a kernel where it is switched off. */
+static struct sock_filter rules_instructions[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 2, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_add_rule, 1, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_restrict_self, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+static const struct sock_fprog rules_filter = {sizeof(rules_instructions) / sizeof(rules_instructions[0]),
+                                               rules_instructions};
+
+bool isolation_forbid_rules(void) {
+    // The control thread gets the filter, too: the code of a plugin can make any thread run it.
+    return !calls_are_filtered ||
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &rules_filter) == 0;
+}
+
 bool isolation_arrange_descriptors(const int *descriptors, int count) {
     int moved[8];
     // Move all descriptors above the target numbers first, so that none is overwritten before it was moved.

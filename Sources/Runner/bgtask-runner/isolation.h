@@ -56,6 +56,11 @@ bool isolation_prepare_no_fork(void);
  *  process must then end. */
 bool isolation_enter_task(bool subprocesses, char *finding, size_t size);
 
+/** Forbids Landlock to all threads of this process: the memory of its rules counts for no limit, and a rule
+ * keeps a file that was deleted. Called after sandbox_enter_launch. Does nothing without a filter of calls.
+ * On failure, returns false. */
+bool isolation_forbid_rules(void);
+
 /** Moves `descriptors[i]` to number i, for each i below `count` (at most 8), and closes all others.
  *  Descriptors from 3 on are close-on-exec, so that a program that a handler starts does not get the
  *  runner's pipes. */

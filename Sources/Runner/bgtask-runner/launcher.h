@@ -43,8 +43,9 @@ struct template {
     int socket;      /**< The socket for the packets in template.h; -1 once closed. */
     int status_pipe; /**< The read end of its PID namespace's status pipe; -1 if none. */
     bool answered, cloneable, retired;
-    bool has_child;         /**< Whether it had one, which a clone for a launch is not. */
+    bool has_child;         /**< Whether it had one, or its group another process: a clone is neither. */
     bool is_busy;           /**< Whether it used more CPU time than its clones need. */
+    bool has_rules;         /**< Whether it held rules of Landlock. */
     int64_t cpu;            /**< Its CPU time at the last look, in nanoseconds; 0 before the first. */
     unsigned asked;         /**< The number of clones that it was asked for since the last look. */
     bool has_sent_listener; /**< Whether the first packet has arrived. */
@@ -167,8 +168,9 @@ void templates_retire(struct launcher *launcher, struct template *template);
 void templates_kill(struct template *template);
 /** Kills the templates that have not answered or ended in time; the launches that wait for them then fail. */
 void templates_kill_overdue(struct launcher *launcher);
-/** Every 10 s, kills the templates that have a child, and children of this process that are in no known
- * group. */
+/** Every 10 s, kills the templates that use CPU time, hold rules of Landlock, or have a child or another
+ *  process in their group, and children of this
+ *  process that are in no known group. */
 void templates_watch(struct launcher *launcher);
 /** Milliseconds until templates_watch must be called again; -1 for never. */
 int templates_watch_timeout(const struct launcher *launcher);
@@ -297,8 +299,9 @@ bool signals_answer(struct launcher *launcher, struct observer *observer, struct
 void launches_reap_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template. */
 void launches_kill_orphans(struct launcher *launcher);
-/** Kills children that belong to no launch and no template, and are in no group of theirs: they moved
- *  themselves to another cgroup. Does nothing unless `look_for_strays` is set. */
+/** Kills children that belong to no launch and no template, and are in no group of a launch or of a template
+ *  that is loading: they moved themselves to another cgroup, or the code of a plugin made them in a template.
+ *  Does nothing unless `look_for_strays` is set. */
 void launches_kill_strays(struct launcher *launcher);
 /** The launch in whose group a process is; NULL if there is none. Counts what it reads. */
 struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid);
@@ -330,6 +333,11 @@ void group_kill(const char *path);
 /** Whether there are processes in the group with this path, or in those below it. */
 bool group_is_populated(const char *path);
 bool group_is_empty(const struct launch *launch);
+/** Whether the list of the processes in the group with this directory has a process. One that has ended is in
+ *  no list. */
+bool group_contains(int directory, pid_t pid);
+/** Whether the group with this path has a process that is no task, template or standby. */
+bool group_has_unknown(const struct launcher *launcher, const char *path);
 /** Returns the number of processes in the group, but not more than a list of 64 KiB has. */
 uint64_t group_count(const struct launch *launch);
 

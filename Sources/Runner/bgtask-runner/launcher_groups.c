@@ -29,13 +29,19 @@ bool group_write(const struct launch *launch, const char *name, const char *text
     return done;
 }
 
-/* Kills each process in the list of a group by itself. The kernel's own kill signals only first threads, and
- * so misses a process whose first thread has ended while others go on. */
-static void kill_listed(int directory) {
+/* Opens the list of the processes in a group. */
+static FILE *open_list(int directory) {
     int file = openat(directory, "cgroup.procs", O_RDONLY | O_CLOEXEC);
     FILE *list = file < 0 ? NULL : fdopen(file, "r");
     if (file >= 0 && list == NULL)
         close(file);
+    return list;
+}
+
+/* Kills each process in the list of a group by itself. The kernel's own kill signals only first threads, and
+ * so misses a process whose first thread has ended while others go on. */
+static void kill_listed(int directory) {
+    FILE *list = open_list(directory);
     int pid;
     while (list != NULL && fscanf(list, "%d", &pid) == 1)
         if (pid > 1)
@@ -73,6 +79,31 @@ bool group_is_populated(const char *path) {
     if (directory >= 0)
         close(directory);
     return done && strstr(text, "populated 1") != NULL;
+}
+
+bool group_contains(int directory, pid_t pid) {
+    FILE *list = open_list(directory);
+    int found = 0;
+    while (list != NULL && found != pid && fscanf(list, "%d", &found) == 1)
+        continue;
+    if (list != NULL)
+        fclose(list);
+    return found == pid;
+}
+
+bool group_has_unknown(const struct launcher *launcher, const char *path) {
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return false;
+    FILE *list = open_list(directory);
+    close(directory);
+    bool found = false;
+    int pid;
+    while (list != NULL && !found && fscanf(list, "%d", &pid) == 1)
+        found = pid > 1 && !launches_own(launcher, pid);
+    if (list != NULL)
+        fclose(list);
+    return found;
 }
 
 /* A group that does not exist any more counts as empty, because a group with processes cannot be removed. */

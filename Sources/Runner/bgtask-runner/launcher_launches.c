@@ -126,18 +126,24 @@ static void send_exited(struct launcher *launcher, const struct launch *launch) 
     outbox_send(&launcher->outbox, writer, NULL, 0);
 }
 
+/* Whether the task may have made processes that are not in its group. A task without subprocesses can do that
+ * if the code of its plugin has kept the filters from it, in the template that it was cloned from. */
+static bool may_have_left(const struct launch *launch) {
+    return launch->subprocesses || launch->isolation == ISOLATION_CGROUP;
+}
+
 void launches_reap(struct launcher *launcher) {
     for (struct launch *launch = launcher->launches, *next; launch != NULL; launch = next) {
         next = launch->next;
         if (launch->pid > 0 && !launch->reaped &&
             wait4(launch->pid, &launch->wait_status, WNOHANG, &launch->usage) == launch->pid) {
             task_ended(launch);
-            launcher->look_for_strays |= launch->subprocesses;
+            launcher->look_for_strays |= may_have_left(launch);
         }
         if (launch->reaped && group_is_empty(launch)) {
             observed_send(launcher, launch);
             send_exited(launcher, launch);
-            launcher->look_for_strays |= launch->subprocesses;
+            launcher->look_for_strays |= may_have_left(launch);
             launches_forget(launcher, launch);
         } else if (launch->killed && !launch->told_unkillable &&
                    now_nanoseconds() - launch->kill_time >= UNKILLABLE_AFTER_NANOSECONDS) {

@@ -39,7 +39,7 @@ void launches_reap_orphans(struct launcher *launcher) {
     }
 }
 
-/* MARK: Processes that left their group */
+/* MARK: Processes that left their group, or never had one */
 
 /* Whether the group with this descriptor, or else with this path, is the one that /proc names `membership`,
  * such as "/bgtask-1/launch-2". */
@@ -83,8 +83,9 @@ struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid) {
     return NULL;
 }
 
-/* Whether a process is in a group of a launch or template. True also if this can't be found out, because the
- * process has ended. */
+/* Whether a process is in a group where a launch or a template may have others. While its library is loaded,
+ * a template may have processes; they end with it. Later, only the code of its plugin makes any. True also if
+ * this can't be found out, because the process has ended. */
 static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
     char line[4096] = "";
     if (!read_group(pid, line, sizeof(line)))
@@ -93,7 +94,8 @@ static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
         if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
             return true;
     for (const struct template *template = launcher->templates; template != NULL; template = template->next)
-        if (is_group(-1, template->cgroup, line + 3) || is_group(-1, template->standby.cgroup, line + 3))
+        if ((!template->answered && is_group(-1, template->cgroup, line + 3)) ||
+            is_group(-1, template->standby.cgroup, line + 3))
             return true;
     return false;
 }

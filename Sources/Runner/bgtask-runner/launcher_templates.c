@@ -68,16 +68,34 @@ static bool has_user_of(const struct template *template, pid_t pid) {
     return found && user == template->settings.sandbox.user;
 }
 
+/* Whether the process that a template reports as its clone is in the group that this process asked for. The
+ * limits and the kill of a launch hold only there. */
+static bool is_in_its_group(struct launcher *launcher, const struct template *template,
+                            const struct template_answer *answer) {
+    if (template->isolation != ISOLATION_CGROUP)
+        return true;
+    if (!answer->is_standby)
+        return group_contains(launches_find(launcher, answer->launch)->group, answer->pid);
+    int group = open(template->standby.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool found = group >= 0 && group_contains(group, answer->pid);
+    close_descriptor(&group);
+    return found;
+}
+
 /* Opens a pidfd for the process that a template reports as its clone. The code of a plugin can run in a
- * template and send such a report, so only a new child of this process with the user of the template is
- * accepted: another process would be killed in place of the task. On failure, returns -1 with a sentence in
- * the answer. */
-static int open_clone(const struct launcher *launcher, const struct template *template,
+ * template and send such a report, so only a new child of this process with the user of the template and in
+ * the group of the launch is accepted: another process would be killed in place of the task, or be out of
+ * reach. On failure, returns -1 with a sentence in the answer. */
+static int open_clone(struct launcher *launcher, const struct template *template,
                       struct template_answer *answer) {
     siginfo_t state = {0};
     int pidfd = -1;
-    if (answer->pid > 1 && !launches_own(launcher, answer->pid) && has_user_of(template, answer->pid) &&
-        waitid(P_PID, (id_t)answer->pid, &state, WEXITED | WNOHANG | WNOWAIT) == 0)
+    bool may_be =
+             answer->pid > 1 && !launches_own(launcher, answer->pid) && has_user_of(template, answer->pid),
+         is_inside = may_be && is_in_its_group(launcher, template, answer);
+    // A task that has ended already is in no group.
+    if (may_be && waitid(P_PID, (id_t)answer->pid, &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        (is_inside || state.si_pid == answer->pid))
         pidfd = (int)syscall(SYS_pidfd_open, answer->pid, 0); // not reaped yet, so its number is not reused
     if (pidfd < 0) {
         answer->code = 0;
@@ -268,7 +286,7 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
 /* Ends the launches that wait for a template whose process has ended. The host gets a message if the end was
  * not expected. */
 static void ended(struct launcher *launcher, struct template *template, int wait_status) {
-    char finding[128];
+    char finding[160];
     if (template->has_child)
         snprintf(
             finding, sizeof(finding),
@@ -277,6 +295,11 @@ static void ended(struct launcher *launcher, struct template *template, int wait
         snprintf(
             finding, sizeof(finding),
             "the process that loads the plugin used CPU time for itself: a constructor left code that does");
+    else if (template->has_rules)
+        snprintf(
+            finding, sizeof(finding),
+            "the process that loads the plugin held rules of Landlock: a constructor left code that makes "
+            "them");
     else if (WIFSIGNALED(wait_status))
         snprintf(finding, sizeof(finding), "signal %d ended the process that loads the plugin",
                  WTERMSIG(wait_status));

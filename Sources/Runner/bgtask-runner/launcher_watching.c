@@ -1,14 +1,17 @@
 /* Looks at templates while they wait for launches: code that a constructor left behind, such as a handler of
- * a timer's signal, could start processes that belong to no launch, or use CPU time that no launch pays. */
+ * a timer's signal, could start processes that belong to no launch, use CPU time that no launch pays, or hold
+ * memory of the kernel. */
 #include "launcher.h"
 #include "process.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How often: our choice. Each look takes five system calls for each template. */
+/* How often: our choice. Each look takes some 25 system calls for each template. */
 #define LOOK_NANOSECONDS (10 * (int64_t)1000000000)
 
 /* The CPU time that a template may use between two looks, and in addition for each clone: our choice, ten
@@ -30,6 +33,30 @@ static bool has_child(const struct template *template) {
         return false;
     bool found = read(file, text, sizeof(text)) == 1;
     close(file);
+    return found;
+}
+
+/* Whether the group of a template has a process that this process knows nothing about. Without clone3, a new
+ * task is there until it is moved to its own group. */
+static bool has_sibling(const struct launcher *launcher, const struct template *template) {
+    return template->cgroup != NULL && (template->awaited == 0 || process_has_clone3()) &&
+           group_has_unknown(launcher, template->cgroup);
+}
+
+/* Whether a template holds rules of Landlock. The runner makes some for each task, in the task; those that a
+ * constructor makes in the template are memory of the kernel that nothing counts, and keep deleted files. */
+static bool has_rules(const struct template *template) {
+    char path[64], name[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd", template->pid);
+    DIR *files = opendir(path);
+    bool found = false;
+    for (struct dirent *entry; !found && files != NULL && (entry = readdir(files)) != NULL;) {
+        ssize_t length = readlinkat(dirfd(files), entry->d_name, name, sizeof(name) - 1);
+        name[length > 0 ? length : 0] = 0;
+        found = strstr(name, "landlock-ruleset") != NULL;
+    }
+    if (files != NULL)
+        closedir(files);
     return found;
 }
 
@@ -55,8 +82,10 @@ void templates_watch(struct launcher *launcher) {
             continue;
         any = true;
         template->is_busy = is_busy(template);
-        template->has_child = launcher->next_look > 0 && has_child(template);
-        if (!template->is_busy && !template->has_child)
+        template->has_child =
+            launcher->next_look > 0 && (has_child(template) || has_sibling(launcher, template));
+        template->has_rules = launcher->next_look > 0 && has_rules(template);
+        if (!template->is_busy && !template->has_child && !template->has_rules)
             continue;
         templates_kill(template); // its group is killed when it is reaped
     }

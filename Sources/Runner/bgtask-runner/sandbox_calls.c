@@ -82,7 +82,10 @@ static bool refuse_never_needed(struct filter filter) {
                       SCMP_SYS(setdomainname)) &&
            // io_uring would make sockets without the calls that this filter sees.
            REFUSE_ALL(filter, ENOSYS, SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter),
-                      SCMP_SYS(io_uring_register));
+                      SCMP_SYS(io_uring_register)) &&
+           // The machine has few contexts of asynchronous files for all programs (fs.aio-max-nr), and one
+           // process can take them all.
+           REFUSE_ALL(filter, ENOSYS, SCMP_SYS(io_setup));
 }
 
 /* New namespaces for a child, as unshare would make them for the caller. clone3 can't be filtered by its
@@ -149,6 +152,26 @@ static bool refuse_shared_mappings(struct filter filter, const struct sandbox *s
     enum { ANONYMOUS = MAP_SHARED | MAP_ANONYMOUS };
     return !sandbox->without_shared_memory || sandbox->subprocesses ||
            REFUSE_IF(filter, ENOMEM, SCMP_SYS(mmap), when(3, SCMP_CMP_MASKED_EQ, ANONYMOUS, ANONYMOUS));
+}
+
+/* MARK: Descriptors and rules that nothing shows */
+
+/* Refuses a thread descriptors of its own. What they keep open is in no directory of the process that the
+ * host reads to count files without a name. unshare is refused for all reasons. */
+static bool refuse_own_descriptors(struct filter filter) {
+    // libseccomp does not know the name of close_range everywhere, nor old headers the flag.
+    enum { CALL = 436, UNSHARE = 2 };
+    return REFUSE_IF(filter, EINVAL, CALL, when(2, SCMP_CMP_MASKED_EQ, UNSHARE, UNSHARE)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(clone),
+                     when(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_FILES, CLONE_THREAD));
+}
+
+/* Refuses rules of Landlock for ports: 65,536 of them need nothing but CPU time, and no limit counts their
+ * memory. A template makes rules for files for each of its tasks; isolation_forbid_rules then forbids these,
+ * too. */
+static bool refuse_port_rules(struct filter filter) {
+    enum { CALL = 445, PORT = 2 };
+    return REFUSE_IF(filter, EOPNOTSUPP, CALL, when(1, SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PORT));
 }
 
 /* MARK: Sockets */
@@ -374,7 +397,8 @@ struct sandbox_answer sandbox_answer(const struct sandbox *sandbox, int call, co
     else if (CONTAINS(network_calls, call))
         answer.code = EACCES;
     else if (call == SCMP_SYS(io_uring_setup) || call == SCMP_SYS(io_uring_enter) ||
-             call == SCMP_SYS(io_uring_register) || CONTAINS(ipc_calls, call) || CONTAINS(memory_calls, call))
+             call == SCMP_SYS(io_uring_register) || call == SCMP_SYS(io_setup) || CONTAINS(ipc_calls, call) ||
+             CONTAINS(memory_calls, call))
         answer.code = ENOSYS;
     static char name[64]; // the launcher has one thread
     char *known = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call);
@@ -425,6 +449,7 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
  * reports some calls whatever their arguments are, so the rules for mappings are in this filter, too. */
 static bool refuse_silently(struct filter filter, const struct sandbox *sandbox) {
     return refuse_hidden_modes(filter) && refuse_shared_mappings(filter, sandbox) &&
+           refuse_own_descriptors(filter) && refuse_port_rules(filter) &&
            ((sandbox->layers & LAYER_NAMESPACES) || refuse_new_attributes(filter));
 }
 

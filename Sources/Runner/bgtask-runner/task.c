@@ -41,8 +41,7 @@ struct bgtask_task the_task = {
                    .refresh = BGTASK_REFRESH_AVAILABLE},
 };
 
-static _Noreturn void start_and_refuse(int report, const char *finding, bool shortage) {
-    report_start(report);
+static _Noreturn void send_refusal(const char *finding, bool shortage) {
     struct frame_writer *writer = report_begin(MESSAGE_LOAD_FAILED);
     frame_add_text(writer, 1, finding, 4096);
     if (shortage)
@@ -52,19 +51,18 @@ static _Noreturn void start_and_refuse(int report, const char *finding, bool sho
 }
 
 void task_refuse(int report, const char *finding) {
-    start_and_refuse(report, finding, false);
+    report_start(report);
+    send_refusal(finding, false);
 }
 
 void task_refuse_call(int report, const char *finding, int code) {
-    start_and_refuse(report, finding, is_shortage(code));
+    report_start(report);
+    send_refusal(finding, is_shortage(code));
 }
 
 /* Like task_refuse, but after the report pipe was set. */
 static _Noreturn void refuse(const char *finding) {
-    struct frame_writer *writer = report_begin(MESSAGE_LOAD_FAILED);
-    frame_add_text(writer, 1, finding, 4096);
-    report_end(writer);
-    _exit(EXIT_LOAD_FAILED);
+    send_refusal(finding, false);
 }
 
 /* MARK: Reading the launch */
@@ -260,20 +258,39 @@ bool task_prepare(void) {
     return control_prepare(task);
 }
 
-void task_run(void *library, int64_t since) {
-    bgtask_task *task = &the_task;
-    task->library = library;
+/* Reads the launch, and prepares its restriction. */
+static void take_orders(bgtask_task *task) {
     report_start(TASK_REPORT);
     read_launch(task);
     char finding[512];
-    // This must be done before the plugin's code for the launch runs.
     if (!sandbox_prepare_launch(task->launch.temporary_directory, &task->ruleset, finding, sizeof(finding)))
         refuse(finding);
-    control_enter(task); // at the same time as this thread
+}
+
+/* Restricts this thread to the launch. */
+static void enter_launch(const bgtask_task *task) {
     if (!sandbox_enter_launch(task->ruleset))
         refuse("the sandbox can't be applied: landlock_restrict_self");
+}
+
+static void forbid_rules(void) {
+    if (!isolation_forbid_rules())
+        refuse("the sandbox can't be applied: the seccomp filter against Landlock");
+}
+
+void task_enter_launch(void) {
+    bgtask_task *task = &the_task;
+    take_orders(task);
+    control_enter(task); // at the same time as this thread
+    enter_launch(task);
     crash_prepare();
     control_await_entry(task);
+    forbid_rules();
+}
+
+void task_run(void *library, int64_t since) {
+    bgtask_task *task = &the_task;
+    task->library = library;
     const bgtask_plugin *plugin = NULL;
     const char *why = NULL;
     if (task->command.bytes != NULL)
@@ -323,10 +340,21 @@ int task_main(int count, char **arguments) {
     close(TASK_LISTENER);
     if (!isolation_enter_task(strcmp(arguments[1], "subprocesses") == 0, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
+    // No code of the library runs before the restriction to the launch, not even its constructors.
+    bgtask_task *task = &the_task;
+    take_orders(task);
+    enter_launch(task);
+    if (task->ruleset >= 0)
+        close(task->ruleset);
+    task->ruleset = -1;
+    forbid_rules();
     void *library = count > 2 ? dlopen(arguments[2], RTLD_LAZY | RTLD_LOCAL) : NULL;
     if (count > 2 && library == NULL)
-        task_refuse(TASK_REPORT, dlerror());
+        refuse(dlerror());
     if (!task_prepare())
-        task_refuse_call(TASK_REPORT, "the control thread can't be started", EAGAIN);
+        send_refusal("the control thread can't be started", true);
+    control_enter(task);
+    crash_prepare();
+    control_await_entry(task);
     task_run(library, strtoll(arguments[0], NULL, 10));
 }

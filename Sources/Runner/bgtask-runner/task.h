@@ -25,11 +25,15 @@ _Noreturn void task_refuse_call(int report, const char *finding, int code);
  *  returns false and sets errno. */
 bool task_prepare(void);
 
-/** Reads the launch from TASK_CONTROL and runs it.
+/** Reads the launch from TASK_CONTROL, and restricts all threads of this process to it. The descriptors must
+ *  be in place, the isolation in force, and task_prepare done. If it fails, it ends the process with a
+ *  report. */
+void task_enter_launch(void);
+
+/** Runs the launch that was read, under its restriction.
  *
  *  `library` is the plugin's handle from dlopen, or NULL for a call program. `since` is when the process
- *  was requested, in nanoseconds on CLOCK_MONOTONIC. The descriptors must be in place and the isolation in
- *  force. */
+ *  was requested, in nanoseconds on CLOCK_MONOTONIC. */
 _Noreturn void task_run(void *library, int64_t since);
 
 /** Runs `bgtask-runner task SINCE subprocesses|noSubprocesses [LIBRARY]`, a fresh process. Returns only

@@ -93,6 +93,7 @@ static _Noreturn void become_task(const struct clone_request *request, const int
         task_refuse(TASK_REPORT, finding);
     if (!task_prepare())
         task_refuse_call(TASK_REPORT, "the control thread can't be started", EAGAIN);
+    task_enter_launch();
     task_run(library, since);
 }
 
@@ -122,6 +123,7 @@ static _Noreturn void become_standby(const struct clone_request *request, const 
     for (int i = 0; i < count; i++)
         close(pipes[i]);
     close(STANDBY_SOCKET);
+    task_enter_launch();
     task_run(library, launch.since);
 }
 

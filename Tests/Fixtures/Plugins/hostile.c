@@ -286,8 +286,35 @@ static void shared_memory(void) {
     note(shmat(atoi(victim("VICTIM_SEGMENT")), NULL, SHM_RDONLY) != (void *)-1, "shared-memory");
 }
 
+static int end_thread(void *context) {
+    (void)context;
+    syscall(SYS_exit, 0);
+    return 0;
+}
+
+/* Descriptors of one thread alone, which no directory of its process shows. */
+static void own_descriptors(void) {
+    static _Alignas(16) char stack[4096];
+    enum { UNSHARE = 2 };
+    note(syscall(SYS_close_range, 4000, ~0u, UNSHARE) == 0, "own-descriptors");
+    note(syscall(SYS_close_range, 4000, ~0u, UNSHARE | 1L << 32) == 0, "own-descriptors-upper-half");
+    int flags = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS | CLONE_SYSVSEM;
+    note(clone(end_thread, stack + sizeof stack, flags, NULL) > 0, "thread-with-own-descriptors");
+    note(unshare(CLONE_FILES) == 0, "unshare-descriptors");
+}
+
 static void kernel(void) {
     char text[256] = {0};
+    // Rules of Landlock are memory of the kernel that nothing counts, and keep deleted files. Programs must
+    // see a kernel whose Landlock is off.
+    uint64_t rules = 1;
+    note(syscall(444, &rules, sizeof rules, 0) >= 0 || errno != EOPNOTSUPP, "ruleset");
+    note(syscall(444, NULL, 0, 1) >= 0 || errno != EOPNOTSUPP, "ruleset-version");
+    note(syscall(445, -1, 1, text, 0) >= 0 || errno != EOPNOTSUPP, "rule");
+    // Few contexts of asynchronous files are there for the whole machine.
+    unsigned long context = 0;
+    note(syscall(SYS_io_setup, 1, &context) == 0, "asynchronous-files");
+    own_descriptors();
     note(syscall(SYS_keyctl, 0, -3, 1) >= 0, "keyctl");
     note(syscall(SYS_add_key, "user", "hostile", "1", 1, -3) >= 0, "add_key");
     note(syscall(SYS_request_key, "user", "hostile", NULL, -3) >= 0, "request_key");

@@ -1,9 +1,12 @@
 /* Tries to change files in its own temporary directory, in that of another launch (OTHER), and in its data
-   directory. The message says what worked. With the label "expires", the expiration handler tries it. */
+   directory. The message says what worked. With the label "expires", the expiration handler tries it; with
+   THREAD, a thread that a constructor started. */
 #include "fixture.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +58,24 @@ static void expire(bgtask_task *task, const bgtask_expiration *expiration, void 
     host->complete(task, 1, done);
 }
 
+static sem_t may_try, has_tried;
+
+static void *try_beside(void *context) {
+    while (sem_wait(&may_try) != 0)
+        continue;
+    try_all(getenv("TMPDIR"));
+    sem_post(&has_tried);
+    return context;
+}
+
+__attribute__((constructor)) static void at_load(void) {
+    pthread_t thread;
+    sem_init(&may_try, 0, 0);
+    sem_init(&has_tried, 0, 0);
+    if (getenv("THREAD") != NULL)
+        pthread_create(&thread, NULL, try_beside, NULL);
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     const bgtask_launch *launch = host->launch(task);
     if (strcmp(strrchr(launch->identifier, '.') + 1, "expires") == 0) {
@@ -65,6 +86,12 @@ static void run(bgtask_task *task, const bgtask_host *host) {
             continue;
         return;
     }
-    try_all(launch->temporary_directory);
+    if (getenv("THREAD") == NULL) {
+        try_all(launch->temporary_directory);
+    } else {
+        sem_post(&may_try);
+        while (sem_wait(&has_tried) != 0)
+            continue;
+    }
     host->complete(task, 1, done);
 }
