@@ -51,7 +51,7 @@ import Testing
     /// A process that a task has started has its filters.
     @Test(arguments: Setting.all.filter { $0.groupKill != .noFork })
     func `a plugin that may start processes gets nothing from the kernel`(setting: Setting) async throws {
-        let field = try await Field(setting)
+        let field = try await HostileField(setting)
         let answer = try await field.attempt("kernel") { $0.subprocesses = true }
         let words = answer.split(separator: " ").map(String.init)
         let lists: Set = ["keys", "key-users", "kallsyms", "modules", "timer_list"]
@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: Setting.all, [false, true])
     func `a task gets no rules of Landlock`(setting: Setting, subprocesses: Bool) async throws {
         if subprocesses, setting.groupKill == .noFork { return }
-        let field = try await Field(setting, plugin: "constructor_rules")
+        let field = try await HostileField(setting, plugin: "constructor_rules")
         let label = setting.groupKill == .cgroup ? "works" : "all"
         let answer = try await field.attempt(label) { $0.subprocesses = subprocesses }
         #expect(answer == "nothing")
