@@ -225,6 +225,32 @@ import Testing
         #expect(throws: SubmissionError.self) { try files.check(grants, of: identifier) }
     }
 
+    @Test(arguments: ["bashrc", "middle"])
+    func `a link to a start-up file that is made while the host runs protects the file`(target: String) throws
+    {
+        let folder = try TemporaryFolder()
+        let home = try PathWalk(folder.path).realPath
+        try FileManager.default.createDirectory(
+            atPath: home + "/dotfiles", withIntermediateDirectories: false)
+        try folder.write("dotfiles/bashrc", "")
+        try FileManager.default.createSymbolicLink(
+            atPath: home + "/middle", withDestinationPath: "dotfiles/bashrc")
+        let files = HostFiles(startup: [home + "/.bashrc"])
+        let identifier = try TaskIdentifier("com.example.a")
+        var grants = ResolvedGrants()
+        grants.files.write = [home + "/dotfiles"]
+        try files.check(grants, of: identifier)
+        try FileManager.default.createSymbolicLink(
+            atPath: home + "/.bashrc", withDestinationPath: target == "middle" ? target : "dotfiles/bashrc")
+        #expect {
+            try files.check(grants, of: identifier)
+        } throws: { error in
+            "\(error)".contains("files that start programs outside of the sandbox, \(home)/dotfiles/bashrc")
+        }
+        try FileManager.default.removeItem(atPath: home + "/.bashrc")
+        try files.check(grants, of: identifier)
+    }
+
     /// A service that is installed later reads what a task has put there.
     @Test(arguments: [
         "/etc/new.d", "/etc/new", "/run/new.d", "/run/new", "/usr/local/new", "/lib64/new", "/boot/new",

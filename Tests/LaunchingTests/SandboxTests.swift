@@ -226,6 +226,13 @@ import Testing
     func `a user of its own alone keeps a bundle from another one's files and processes`(
         hasUser: Bool
     ) async throws {
+        // As the tasks of other tests are: of root, without capabilities.
+        let bystander = Process()
+        bystander.executableURL = URL(filePath: "/usr/bin/setpriv")
+        bystander.arguments = ["--inh-caps=-all", "--bounding-set=-all", "sleep", "600"]
+        try bystander.run()
+        defer { kill(bystander.processIdentifier, SIGKILL) }
+        let niceBefore = getpriority(__priority_which_t(0), id_t(bystander.processIdentifier))
         let others = Set(SandboxLayer.allCases).subtracting([.user])
         let field = try await HostileField(
             Setting(cage: nil, groupKill: .cgroup, hasUser: hasUser), without: others)
@@ -237,6 +244,8 @@ import Testing
             #expect(got.isEmpty == hasUser, "\(label): \(answer)")
         }
         if hasUser { #expect(try field.victimIsUnharmed()) }
+        let nice = getpriority(__priority_which_t(0), id_t(bystander.processIdentifier))
+        #expect(nice == niceBefore, "the attempts reach processes of other tests")
         await field.end()
     }
 

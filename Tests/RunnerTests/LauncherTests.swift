@@ -200,6 +200,26 @@ import Testing
         #expect(try waitUntilReadable(task.pidfd))
     }
 
+    /// A thread that works in the background has a nice value of its own, and what it starts inherits it.
+    @Test(.enabled(if: getuid() == 0, "only root may lower a nice value"))
+    func `the launcher has the nice value of its host, and not that of the thread that started it`()
+        async throws
+    {
+        let nice = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int, any Error>) in
+            Thread.detachNewThread {
+                setpriority(__priority_which_t(0), 0, 19)
+                done.resume(
+                    with: Result {
+                        let launcher = try TestLauncher()
+                        let stat = try String(contentsOfFile: "/proc/\(launcher.pid)/stat", encoding: .utf8)
+                        let fields = stat.split(separator: " ")
+                        return try #require(Int(fields[18]))
+                    })
+            }
+        }
+        #expect(nice == Int(getpriority(__priority_which_t(0), id_t(getpid()))))
+    }
+
     @Test func `a second launcher says hello when the first has let go of the lock`() throws {
         let lock = FileManager.default.temporaryDirectory.appending(path: "lock-\(UUID().uuidString)").path
         defer { unlink(lock) }

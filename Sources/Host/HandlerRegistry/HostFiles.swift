@@ -16,6 +16,11 @@ public struct HostFiles: Equatable, Sendable {
     }
 
     private var places: [Place] = []
+    /// The files from which the machine starts programs, as they are named, and not where links lead.
+    private var startup: [String] = []
+    /// The places on the ways to these files where a link is, or can be made, with the targets of those that
+    /// were links at the last look.
+    private var links: [String: String?] = [:]
     /// Whether the settings of the machine's programs are protected, too.
     private var protectsMachine = false
 
@@ -50,9 +55,36 @@ public struct HostFiles: Equatable, Sendable {
         }
         if let controlSocket { add("the host's control socket", controlSocket, isSecret: false) }
         protectsMachine = !startup.isEmpty
-        for path in startup {
-            add("files that start programs outside of the sandbox", path, isSecret: path.hasSuffix("/.ssh"))
+        self.startup = startup
+        for path in startup { addStartup(path) }
+    }
+
+    private mutating func addStartup(_ path: String) {
+        add("files that start programs outside of the sandbox", path, isSecret: path.hasSuffix("/.ssh"))
+        var entries: [String] = []
+        var entry = ""
+        for name in path.split(separator: "/") {
+            entry += "/\(name)"
+            entries.append(entry)
         }
+        // A link can lead to a file behind another link.
+        entries += ((try? PathWalk(path))?.steps ?? []).filter { $0.kind == .link }.map(\.path)
+        for entry in entries where links[entry] == nil {
+            links[entry] = .some(PathWalk.linkTarget(at: entry))
+        }
+    }
+
+    /// These files, with those that links lead to which were made or changed after the last look.
+    ///
+    /// A user can replace `~/.bashrc` by a link to `~/dotfiles/bashrc` while the host runs. What an earlier
+    /// link led to stays protected until the host starts again. The look costs a system call for each name.
+    func lookedAtAgain() -> HostFiles {
+        let changed = links.filter { PathWalk.linkTarget(at: $0.key) != $0.value }.map(\.key)
+        if changed.isEmpty { return self }
+        var now = self
+        for entry in changed { now.links[entry] = nil }
+        for path in startup { now.addStartup(path) }
+        return now
     }
 
     private mutating func add(
@@ -77,6 +109,8 @@ public struct HostFiles: Equatable, Sendable {
     public func adding(_ others: HostFiles) -> HostFiles {
         var both = self
         both.places += others.places.filter { !places.contains($0) }
+        both.startup += others.startup.filter { !startup.contains($0) }
+        both.links.merge(others.links) { $1 }
         both.protectsMachine = protectsMachine || others.protectsMachine
         return both
     }
@@ -173,10 +207,11 @@ public struct HostFiles: Equatable, Sendable {
     public func check(_ grants: ResolvedGrants, of identifier: TaskIdentifier) throws(SubmissionError) {
         if grants.files.write.isEmpty { return }
         let mounts = MountTable()
+        let now = lookedAtAgain()
         for path in grants.files.write {
             guard
-                let what = opened(by: path, isWrite: true, mounts)
-                    ?? (grants.created.contains(path) ? opened(byCreating: path) : nil)
+                let what = now.opened(by: path, isWrite: true, mounts)
+                    ?? (grants.created.contains(path) ? now.opened(byCreating: path) : nil)
             else { continue }
             let refusal = HostGrant(path: path, isWrite: true, opens: what).refusal
             throw SubmissionError(

@@ -80,6 +80,12 @@ public struct PathWalk: Equatable, Sendable {
         realPath = real.isEmpty ? "/" : real
     }
 
+    /// What the link at a path refers to, as it is written there.
+    ///
+    /// - Parameter path: An absolute path; links before its last name are followed.
+    /// - Returns: The target; `nil` if there is no link, or it can't be read.
+    public static func linkTarget(at path: String) -> String? { try? target(of: path) }
+
     /// Whether a path is the directory or inside it; both paths must not contain links.
     public static func isInside(_ path: String, _ directory: String) -> Bool {
         path == directory || path.hasPrefix(directory == "/" ? "/" : directory + "/")

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -194,6 +196,21 @@ static int fail(const char *call) {
     return 71;
 }
 
+/* Takes the nice value of the host's process, that is, of its first thread. The thread that started this
+ * process can have another one: libdispatch gives worker threads the value of their quality of service, and
+ * new threads and processes inherit it. Templates and tasks would then have a lower priority than they
+ * should. Without privilege, the kernel refuses this, and the value stays. */
+static void take_priority_of_host(void) {
+    struct ucred host;
+    socklen_t size = sizeof(host);
+    if (getsockopt(HOST_SOCKET, SOL_SOCKET, SO_PEERCRED, &host, &size) != 0 || host.pid <= 0)
+        return;
+    errno = 0;
+    int nice = getpriority(PRIO_PROCESS, (id_t)host.pid);
+    if (errno == 0)
+        setpriority(PRIO_PROCESS, 0, nice);
+}
+
 int launcher_main(const char *lock_path, const char *groups) {
     static struct launcher the_launcher = {.lock = -1, .host_process = -1, .guardian_pipe = -1};
     struct launcher *launcher = &the_launcher;
@@ -204,6 +221,7 @@ int launcher_main(const char *lock_path, const char *groups) {
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
+    take_priority_of_host();
     setsid(); // fails if the host has already made this process a session leader
     if (fcntl(HOST_SOCKET, F_SETFD, FD_CLOEXEC) != 0)
         return fail("descriptor 3, the host's socket");
