@@ -149,6 +149,26 @@ struct HostileTemplateTests {
         #expect(try waitUntilReadable(alive), "the process is alive")
     }
 
+    /// A standby waits for minutes, and no launch pays for what is in its group.
+    @Test(arguments: ["beside", "burns"])
+    func `nothing but an idle standby is in its group`(takes: String) throws {
+        let launcher = try TestLauncher()
+        let group = try Cgroups.make("template-\(launcher.pid)")
+        let standby = try Cgroups.make("standby-\(launcher.pid)")
+        defer { for group in [group, standby] { rmdir(group) } }
+        let (template, _) = try launcher.template("takes_over", .cgroup) {
+            $0.cgroup = group
+            $0.environment.append("TAKES=\(takes)")
+        }
+        let alive = try launcher.makeFIFO("alive")
+        defer { close(alive) }
+        try launcher.send(PrepareMessage(template: template, cgroup: standby, subprocesses: false))
+        guard case .prepared(let prepared) = try launcher.next() else { throw HarnessError("no answer") }
+        #expect(prepared.finding == nil)
+        #expect(try waitUntilReadable(alive), "the process is alive")
+        if takes == "burns" { expectKilled(template, try launcher.next()) }
+    }
+
     /// Code that is left behind could use CPU time there, which no launch pays.
     @Test func `a constructor can't leave a child of the launcher in the group of its template`() throws {
         let launcher = try TestLauncher()

@@ -94,8 +94,7 @@ static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
         if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
             return true;
     for (const struct template *template = launcher->templates; template != NULL; template = template->next)
-        if ((!template->answered && is_group(-1, template->cgroup, line + 3)) ||
-            is_group(-1, template->standby.cgroup, line + 3))
+        if (!template->answered && is_group(-1, template->cgroup, line + 3))
             return true;
     return false;
 }

@@ -43,6 +43,7 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
         standby->state = STANDBY_WAITS;
         standby->pid = pid;
         standby->pidfd = pidfd;
+        launcher->look_for_strays = true; // nothing else belongs into its group
     }
     standbys_answer(launcher, template->id, pid == 0 ? finding : NULL);
 }

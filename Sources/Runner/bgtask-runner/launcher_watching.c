@@ -14,8 +14,8 @@
 /* How often: our choice. Each look takes some 25 system calls for each template. */
 #define LOOK_NANOSECONDS (10 * (int64_t)1000000000)
 
-/* The CPU time that a template may use between two looks, and in addition for each clone: our choice, ten
- * times what a clone of a Foundation plugin was seen to take. */
+/* The CPU time that a standby may use, that a template may between two looks, and in addition for each clone:
+ * our choice, ten times what a clone of a Foundation plugin was seen to take. */
 #define FREE_NANOSECONDS (500 * (int64_t)1000000)
 #define CLONE_NANOSECONDS (20 * (int64_t)1000000)
 
@@ -36,11 +36,13 @@ static bool has_child(const struct template *template) {
     return found;
 }
 
-/* Whether the group of a template has a process that this process knows nothing about. Without clone3, a new
- * task is there until it is moved to its own group. */
+/* Whether the group of a template or of its standby has a process that this process knows nothing about.
+ * Without clone3, a new task is in the group of the template until it is moved to its own. */
 static bool has_sibling(const struct launcher *launcher, const struct template *template) {
-    return template->cgroup != NULL && (template->awaited == 0 || process_has_clone3()) &&
-           group_has_unknown(launcher, template->cgroup);
+    const struct standby *standby = &template->standby;
+    return (template->cgroup != NULL && (template->awaited == 0 || process_has_clone3()) &&
+            group_has_unknown(launcher, template->cgroup)) ||
+           (standby->state == STANDBY_WAITS && group_has_unknown(launcher, standby->cgroup));
 }
 
 /* Whether a template holds rules of Landlock. The runner makes some for each task, in the task; those that a
@@ -60,12 +62,20 @@ static bool has_rules(const struct template *template) {
     return found;
 }
 
-static bool is_busy(struct template *template) {
+/* The CPU time of a process in nanoseconds; 0 if it has ended. */
+static int64_t cpu_time(pid_t process) {
     clockid_t clock;
     struct timespec time;
-    if (clock_getcpuclockid(template->pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
-        return false;
-    int64_t now = time.tv_sec * (int64_t)1000000000 + time.tv_nsec, before = template->cpu;
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return 0;
+    return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
+}
+
+static bool is_busy(struct template *template) {
+    // A standby has done all its work when it waits.
+    if (template->standby.state == STANDBY_WAITS && cpu_time(template->standby.pid) > FREE_NANOSECONDS)
+        return true;
+    int64_t now = cpu_time(template->pid), before = template->cpu;
     int64_t limit = FREE_NANOSECONDS + template->asked * CLONE_NANOSECONDS;
     template->cpu = now;
     template->asked = 0;
