@@ -13,8 +13,9 @@ extension LauncherCore {
     private static func surveyQueue() -> DispatchQueue {
         DispatchQueue(label: "bgtask.surveys", qos: .userInitiated)
     }
-    /// How long the measurement of a launch may take until the launch is killed: 10 s. Our choice; with some
-    /// processes, it takes less than a millisecond.
+    /// How long the measurement of a launch may take until the launch is killed: 10 s.
+    ///
+    /// Our choice; with some processes, it takes less than a millisecond.
     static let longestSurvey = Duration.seconds(10)
     /// Where launches with very many processes are measured, because that takes time.
     private static let crowdedSurveys = DispatchQueue(label: "bgtask.crowded", qos: .userInitiated)

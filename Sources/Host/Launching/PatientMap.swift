@@ -7,7 +7,9 @@ import Synchronization
 /// A process whose threads change its memory all the time holds its lock, and who reads `/proc/PID/maps`
 /// waits for minutes.
 enum PatientMap {
-    /// The longest time for which the event loop waits for a map: 250 ms. Others are read in less than one.
+    /// The longest time for which the event loop waits for a map: 250 ms.
+    ///
+    /// Our choice; other maps are read in less than a millisecond.
     private static let patience = DispatchTimeInterval.milliseconds(250)
 
     /// A map, or that it did not come in time.

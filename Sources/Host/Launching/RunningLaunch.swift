@@ -68,7 +68,6 @@ final class RunningLaunch: @unchecked Sendable {
     var networkCounter: NetworkCounter?
     /// Measures the launch once a second.
     var survey: LaunchSurvey?
-    /// Whether it is being measured at present.
     /// Since when the launch is being measured, on CLOCK_MONOTONIC; `nil` if it is not.
     var surveyedSince: Duration?
     var isBeingSurveyed: Bool { surveyedSince != nil }
