@@ -181,6 +181,32 @@ import Testing
         #expect(try pushes.sender.send(recorded)?.status == 202)
     }
 
+    @Test func `a push fills the words of a command`() throws {
+        let pushes = try PushHost()
+        try pushes.share()
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.mail
+            modes: [remote-notification]
+            tasks:
+              - identifier: com.example.mail.push
+                kind: push
+                payload: {branch: string}
+                command:
+                  run: [/bin/echo, "deploying ${payload.branch}"]
+            """
+        try manifest.write(
+            to: pushes.host.manifests.appendingPathComponent("mail.yaml"), atomically: true, encoding: .utf8)
+        #expect(pushes.host.run("reload").status == 0)
+        let body = #"{"aps": {"content-available": 1}, "branch": "main"}"#
+        let answer = try #require(
+            try pushes.sender.send(pushes.sender.request(body, headers: ["apns-priority: 10"])))
+        #expect(answer.status == 202, "\(answer)")
+        try pushes.host.wait("the command ran") {
+            pushes.host.run("logs", "com.example.mail.push").output.contains("deploying main")
+        }
+    }
+
     @Test func `a sender that waits before its body is told to continue`() throws {
         let pushes = try PushHost()
         try pushes.share()
