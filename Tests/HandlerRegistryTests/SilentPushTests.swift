@@ -1,4 +1,5 @@
 import HandlerRegistry
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
@@ -28,6 +29,58 @@ import Testing
         #expect(error.code == .invalidRequest)
         #expect(error.finding.contains("\"content-available\": 1"))
         #expect(error.remedy == "Add \"content-available\": 1 to \"aps\", or leave \"aps\" out")
+    }
+
+    private static func manifest(_ kind: String, _ keys: String) -> String {
+        """
+        apiVersion: bgtask/v1
+        bundle: com.example.a
+        modes: [remote-notification, processing]
+        tasks:
+          - identifier: com.example.a.push
+            kind: \(kind)
+            payload: \(keys)
+            command:
+              run: [/bin/echo, "${payload.branch}"]
+
+        """
+    }
+
+    @Test func `aps is the envelope of a push, and no key that a task must declare`() throws {
+        func check(_ kind: String, _ payload: String) throws {
+            let folder = try TemporaryFolder()
+            try folder.write("data/m.yaml", Self.manifest(kind, "{branch: string}"))
+            let manifest = ManifestLinter.manifest(in: "\(folder.path)/data/m.yaml")
+            try #require(manifest).checkPayload(
+                payload, for: TaskIdentifier("com.example.a.push"), dataDirectory: nil)
+        }
+        let pushed = #"{"aps": {"content-available": 1}, "branch": "main"}"#
+        try check("push", pushed)
+        let other = try #require(throws: SubmissionError.self) { try check("processing", pushed) }
+        #expect(other.finding.contains("no key 'aps'"))
+        let missing = try #require(throws: SubmissionError.self) {
+            try check("push", #"{"aps": {"content-available": 1}}"#)
+        }
+        #expect(
+            missing.remedy == #"Push it with the payload '{"aps": {"content-available": 1}, "branch": ...}'"#)
+        let more = try #require(throws: SubmissionError.self) {
+            try check("push", #"{"branch": "", "x": 1}"#)
+        }
+        #expect(more.finding.contains("no key 'x'"))
+    }
+
+    @Test(arguments: ["aps", "unifiedPush"])
+    func `a push that needs a key that no push can have is a warning`(key: String) throws {
+        let folder = try TemporaryFolder()
+        for (kind, count) in [("push", 1), ("processing", 0)] {
+            try folder.write("data/m.yaml", Self.manifest(kind, "{branch: string, \(key): string}"))
+            let problems = ManifestLinter.lint(
+                files: ["\(folder.path)/data/m.yaml"], pluginsDirectory: nil
+            ).filter {
+                $0.finding.contains("'\(key)'")
+            }
+            #expect(problems.count == count, "\(problems)")
+        }
     }
 
     @Test func `the payload of another kind may have an aps`() throws {

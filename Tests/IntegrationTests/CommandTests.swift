@@ -219,6 +219,11 @@ import Testing
         #expect(answer.output.contains("it's a  b"))
         let failed = host.run("run", "--", "/bin/false")
         #expect(failed.status == 1, "\(failed)")
+        let warnings = host.run("logs", "--level", "warning", "--json").output
+        #expect(warnings.contains("local.false.run") && warnings.contains("failed"), "\(warnings)")
+        #expect(!warnings.contains("local.hello.run"), "\(warnings)")
+        let missing = host.run("run", "--name", "lost", "--write", "/nonexistent/backup", "--", "/bin/true")
+        #expect(missing.errors.contains("/nonexistent/backup"), "\(missing)")
         #expect(failed.output.hasSuffix("To see its log: bgtask show L2\n"), "\(failed)")
         for (option, value) in [("--at", "nonsense"), ("--every", "5")] {
             let refused = host.run("run", option, value, "--name", "clock", "--", "/bin/date")

@@ -298,6 +298,28 @@ import Testing
         #expect(rules.verdict(on: "/proc/self/oom_score_adj", .write) == .refused)
         #expect(rules.verdict(on: "/dev/null", .write) == .always)
     }
+
+    @Test func `mkdir of a directory that exists is no refusal`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)")
+        let out = folder.appending(path: "out")
+        try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var rules = FileRules(
+            own: [], libraries: [], grants: FileGrants(), devices: [], mayUseNetwork: false,
+            mayStartProcesses: false)
+        rules.grants.write = [out.path]
+        func call(_ name: String, _ path: URL) -> ObservedCalls.Call {
+            ObservedCalls.Call(name: name, subject: path.path, use: .write, isRefused: false, count: 1)
+        }
+        let judge = CallJudge(
+            calls: [
+                call("mkdir", folder), call("mkdirat", out), call("mkdir", folder.appending(path: "new")),
+                call("openat", folder),
+            ], further: 0, isComplete: true, rules: rules, network: nil)
+        let calls = try #require(judge.judged()).calls
+        #expect(calls.map(\.isRefused) == [false, true, true])
+        #expect(calls.map(\.name) == ["mkdirat", "mkdir", "openat"], "mkdir fails with EEXIST everywhere")
+    }
 }
 
 /// A launcher with files that are granted or not.

@@ -113,6 +113,10 @@ import Testing
             let repeated = try await store.accept(submission("com.example.b", key: "k"))
             #expect(repeated.request == second)
             #expect(repeated.state == .done)
+
+            #expect(try await store.request(first.identifier, key: "k")?.request.id == first.id)
+            #expect(try await store.request(second.identifier, key: "k")?.request.id == second.id)
+            #expect(try await store.request(second.identifier, key: "other") == nil)
         }
     }
 

@@ -41,6 +41,10 @@ extension DaemonCommand {
 extension HostPushes: PushConnectorHost {}
 
 extension HostPushes: PushReceiver {
+    public func earlier(_ push: ReceivedPush) async throws(SubmissionError) -> TaskRequest? {
+        try await earlier(to: push.bundle, key: push.key)
+    }
+
     public func receive(_ push: ReceivedPush) async throws(SubmissionError) -> (
         request: TaskRequest, isRepeat: Bool
     ) {

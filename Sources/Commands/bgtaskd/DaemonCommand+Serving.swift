@@ -85,10 +85,10 @@ extension DaemonCommand {
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: control), .init(service: host),
         ]
-        if let pushes = Self.pushServer(of: effective.pushes, for: host, logger) {
+        if let pushes = Self.pushServer(of: effective.pushes, for: host, host.logs.logger("pushes")) {
             services.append(.init(service: pushes))
         }
-        if let connector = Self.pushConnector(of: effective, for: host, logger) {
+        if let connector = Self.pushConnector(of: effective, for: host, host.logs.logger("pushes")) {
             services.append(.init(service: connector))
         }
         if effective.showsNotices, let address = BusAddress.session {

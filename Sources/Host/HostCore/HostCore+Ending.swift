@@ -171,7 +171,7 @@ extension HostCore {
         let record = launch.record.ended(ended)
         answerReadyWaiters(of: record.id)
         log(
-            ended.end.outcome == .succeeded ? .info : .notice, ended.end.summary(putBack: putBack),
+            ended.end.outcome.logLevel, ended.end.summary(putBack: putBack),
             launch: record.id, identifier: record.identifier)
         launches.remove(record.id)
         removeCopies(after: launch)
@@ -274,5 +274,19 @@ extension LaunchEnd {
             }
         }
         return text
+    }
+}
+
+extension Outcome {
+    /// The level of the line about the end of a launch.
+    ///
+    /// An end that the host or a user wanted is a change of state; any other one is a warning, because the
+    /// host copes with it, and its user may have to look.
+    fileprivate var logLevel: LogLine.Level {
+        switch self {
+        case .succeeded: .info
+        case .expired, .cancelled: .notice
+        case .failed, .killed, .crashed, .lost: .warning
+        }
     }
 }

@@ -44,6 +44,9 @@ struct CallJudge: Sendable {
             }
         }
         guard let use = call.use, let path = call.subject else { return .always }
+        // `mkdir -p` calls it for each directory of a path. The kernel answers EEXIST before it asks
+        // Landlock.
+        if ["mkdir", "mkdirat"].contains(call.name), rules.isDirectoryOfOthers(path) { return .always }
         return rules.verdict(on: path, use)
     }
 }
@@ -91,6 +94,15 @@ struct FileRules: Sendable {
         case .execute: mayStartProcesses ? .granted : .refused
         case .connect: .always
         }
+    }
+
+    /// Whether a path is that of a directory that no write grant contains, so that the task did not make it.
+    func isDirectoryOfOthers(_ path: String) -> Bool {
+        let plain = Self.normalized(path)
+        guard let real = try? PathWalk(plain).realPath, !isInside(real, own + grants.write) else {
+            return false
+        }
+        return ((try? PathWalk.Step.at(real)) ?? nil)?.kind == .directory
     }
 
     private func verdict(onReading path: String) -> Verdict {

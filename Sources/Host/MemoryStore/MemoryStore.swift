@@ -184,6 +184,13 @@ public struct MemoryStore: Equatable, Sendable {
     /// The request with this number, in any state; `nil` if there is none.
     public func request(_ id: RequestID) -> RequestRecord? { requests[id] }
 
+    /// The request of a task with an idempotency key, in any state; `nil` if there is none.
+    public func request(_ identifier: TaskIdentifier, key: String) -> RequestRecord? {
+        requests.values.first {
+            $0.request.identifier == identifier && $0.request.submission.idempotencyKey == key
+        }
+    }
+
     /// The checkpoint of a request's last launch; `nil` if there is none.
     public func checkpoint(of request: RequestID) -> [UInt8]? { checkpoints[request] }
 
@@ -218,10 +225,7 @@ public struct MemoryStore: Equatable, Sendable {
     > {
         if let queue = terms.queue { return acceptQueued(submission, terms, queue) }
         if let key = submission.idempotencyKey,
-            let earlier = requests.values.first(where: {
-                $0.request.identifier == submission.identifier
-                    && $0.request.submission.idempotencyKey == key
-            })
+            let earlier = request(submission.identifier, key: key)
         {
             return .success(
                 Acceptance(request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil))
@@ -285,10 +289,7 @@ public struct MemoryStore: Equatable, Sendable {
         _ submission: TaskSubmission, _ terms: RequestTerms, _ queue: QueueTerms
     ) -> Result<Acceptance, SubmissionError> {
         if let key = submission.idempotencyKey,
-            let earlier = requests.values.first(where: {
-                $0.request.identifier == submission.identifier
-                    && $0.request.submission.idempotencyKey == key
-            })
+            let earlier = request(submission.identifier, key: key)
         {
             if queue.isRepeat(of: earlier, at: terms.acceptedAt) {
                 return .success(

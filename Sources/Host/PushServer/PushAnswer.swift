@@ -39,17 +39,3 @@ struct PushAnswer {
         return ((try? encoder.encode(value)).map(Array.init) ?? Array("{}".utf8)) + [UInt8(ascii: "\n")]
     }
 }
-
-extension PushRefusal {
-    /// The refusal for a sender whose push the host did not accept.
-    init(_ error: SubmissionError) {
-        switch error.code {
-        case .unavailable, .unprepared:
-            self.init(.unavailable, error.finding, remedy: error.remedy, retryAfter: 30)
-        case .tooManyPendingTaskRequests, .immediateRunIneligible:
-            self.init(.tooManyPushes, error.finding, remedy: error.remedy, retryAfter: 60)
-        case .notPermitted, .notFound: self.init(.refused, error.finding, remedy: error.remedy)
-        case .invalidRequest: self.init(.malformedBody, error.finding, remedy: error.remedy)
-        }
-    }
-}

@@ -52,7 +52,12 @@ final class PushConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         do throws(PushRefusal) {
             switch (unwrapInboundIn(data), state) {
-            case (.head(let head), .awaitingHead): state = .reading(try PushHead(head), body: [])
+            case (.head(let head), .awaitingHead):
+                state = .reading(try PushHead(head), body: [])
+                if head.version == .http1_1, head.headers[canonicalForm: "expect"].contains("100-continue") {
+                    let answer = HTTPResponseHead(version: .http1_1, status: .continue)
+                    context.writeAndFlush(wrapOutboundOut(.head(answer)), promise: nil)
+                }
             case (.body(let part), .reading(let head, var body)):
                 // The old state is dropped first, so that the array is not copied.
                 state = .awaitingHead
@@ -65,7 +70,7 @@ final class PushConnection: ChannelInboundHandler {
             case (_, .awaitingHead), (_, .reading), (_, .deciding), (_, .answered): break
             }
         } catch {
-            desk.note(error, from: context.channel)
+            desk.note(error, from: context.channel.remoteAddress?.ipAddress)
             answer(PushAnswer(error), context)
         }
     }
@@ -96,8 +101,9 @@ final class PushConnection: ChannelInboundHandler {
         desk.begin(context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (desk, loop) = (desk, context.eventLoop)
+        let address = context.channel.remoteAddress?.ipAddress
         Task {
-            let answer = await desk.deliver(push)
+            let answer = await desk.deliver(push, from: address)
             loop.execute {
                 let (handler, context) = bound.value
                 handler.answer(answer, context)

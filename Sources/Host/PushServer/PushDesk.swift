@@ -11,13 +11,14 @@ final class PushDesk: Sendable {
         var places: PushPlaces<ObjectIdentifier>
         var rates: PushRates
         var channels: [ObjectIdentifier: any Channel] = [:]
-        /// When a refusal was last logged, on CLOCK_BOOTTIME, and how many came since.
-        var refusals: (at: Duration, count: Int)?
+        var refusals = RefusalGate()
+        /// One for each bundle whose secrets can't be used.
+        var secrets: [BundleIdentifier: RefusalGate] = [:]
     }
 
     let limits: PushServer.Limits
     private let secrets: PushSecretFiles
-    private let receiver: any PushReceiver
+    let receiver: any PushReceiver
     private let logger: Logger
     private let moments: any MomentSource
     private let state: Mutex<State>
@@ -65,27 +66,31 @@ final class PushDesk: Sendable {
         do {
             known = try secrets.secrets(of: head.bundle)
         } catch {
-            logger.error("the secret of \(head.bundle) can't be used. \(error)")
-        }
-        try head.signed.check(body: body, secrets: known, at: now.wall)
-        let payload = try PushBody.payload(of: body)
-        let refusal: PushRefusal? = state.withLock { state in
-            do throws(PushRefusal) {
-                try state.rates.take(head.bundle, at: now.boot)
-                return nil
-            } catch {
-                return error
+            // Anyone who can connect can cause this; only bundles that have a file get here.
+            if let more = state.withLock({ $0.secrets[head.bundle, default: .init()].note(at: now.boot) }) {
+                logger.error("the secret of \(head.bundle) can't be used. \(error)\(more)")
             }
         }
-        if let refusal { throw refusal }
+        try head.signed.check(body: body, secrets: known, at: now.wall)
         return ReceivedPush(
-            bundle: head.bundle, payload: payload, priority: head.priority, key: "webhook \(head.signed.id)")
+            bundle: head.bundle, payload: try PushBody.payload(of: body), priority: head.priority,
+            key: "webhook \(head.signed.id)")
     }
 
     /// Gives a push to the host; returns the answer for its sender.
-    func deliver(_ push: ReceivedPush) async -> PushAnswer {
+    ///
+    /// A push that is known takes nothing from the rates: someone who has recorded it can send it any number
+    /// of times, but can't sign another one.
+    func deliver(_ push: ReceivedPush, from address: String?) async -> PushAnswer {
         do throws(SubmissionError) {
+            if let request = try await receiver.earlier(push) { return PushAnswer(request, isRepeat: true) }
+            if let refusal = take(push.bundle) {
+                note(refusal, from: address)
+                return PushAnswer(refusal)
+            }
             let (request, isRepeat) = try await receiver.receive(push)
+            // It was sent twice at the same time.
+            if isRepeat { state.withLock { $0.rates.giveBack(push.bundle) } }
             return PushAnswer(request, isRepeat: isRepeat)
         } catch {
             logger.notice("a push for \(push.bundle) was refused: \(error)")
@@ -93,20 +98,23 @@ final class PushDesk: Sendable {
         }
     }
 
-    /// Logs a refusal, at most one a minute: anyone who can connect can cause them.
-    func note(_ refusal: PushRefusal, from channel: any Channel) {
+    /// Counts a push of a bundle; returns why there may not be one.
+    private func take(_ bundle: BundleIdentifier) -> PushRefusal? {
         let now = moments.now().boot
-        let others: Int? = state.withLock { state in
-            if let last = state.refusals, now - last.at < .seconds(60) {
-                state.refusals = (last.at, last.count + 1)
+        return state.withLock { state in
+            do throws(PushRefusal) {
+                try state.rates.take(bundle, at: now)
                 return nil
+            } catch {
+                return error
             }
-            defer { state.refusals = (now, 0) }
-            return state.refusals?.count ?? 0
         }
-        guard let others else { return }
-        let more = others > 0 ? "; \(others) more since the last such line" : ""
-        logger.notice(
-            "a push from \(channel.remoteAddress?.ipAddress ?? "the network") was refused: \(refusal)\(more)")
+    }
+
+    /// Logs a refusal, at most one a minute: anyone who can connect can cause them.
+    func note(_ refusal: PushRefusal, from address: String?) {
+        let now = moments.now().boot
+        guard let more = state.withLock({ $0.refusals.note(at: now) }) else { return }
+        logger.notice("a push from \(address ?? "the network") was refused: \(refusal)\(more)")
     }
 }

@@ -14,6 +14,12 @@ public struct ReceivedPush: Sendable, Equatable {
 
 /// What receives pushes: the host.
 public protocol PushReceiver: Sendable {
+    /// Hears why the listener can't listen now, or with `nil` that it listens.
+    func listenerChanged(_ problem: ManifestProblem?)
+
+    /// The request that an earlier push with the same key led to; `nil` if there is none.
+    func earlier(_ push: ReceivedPush) async throws(SubmissionError) -> TaskRequest?
+
     /// Delivers a push, which is durable when the function returns.
     ///
     /// - Returns: The request, and whether a push with the same key led to it before.

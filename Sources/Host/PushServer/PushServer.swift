@@ -90,14 +90,15 @@ public struct PushServer: Service {
             do {
                 _ = try certificates?.context()
                 let channel = try await bootstrap(group).bind(host: address.host, port: address.port).get()
+                desk.receiver.listenerChanged(nil)
                 logger.notice("listening for pushes at \(address)\(certificates == nil ? "" : ", with TLS")")
                 return channel
             } catch {
-                if !isKnown {
-                    logger.error(
-                        "the host can't listen for pushes at \(address), and tries again each minute: \(error)"
-                    )
-                }
+                let problem = ListenProblem(address, error)
+                desk.receiver.listenerChanged(
+                    ManifestProblem(
+                        file: "pushes.listen", finding: problem.finding, remedy: problem.remedy))
+                if !isKnown { logger.error("\(problem.finding). \(problem.remedy)") }
                 isKnown = true
                 let timer = group.next().scheduleTask(in: .seconds(60)) {}
                 await withTaskCancellationHandler {

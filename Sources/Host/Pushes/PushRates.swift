@@ -29,6 +29,8 @@ public struct PushRates: Sendable {
             at = boot
         }
 
+        mutating func putBack() { left = min(most, left + 1) }
+
         /// How long until there is one; zero if there is.
         ///
         /// What is left is a sum of fractions, so 1 may be missing by a rounding error.
@@ -47,7 +49,8 @@ public struct PushRates: Sendable {
 
     /// Counts a push of a bundle, unless there have been too many; a refused push is not counted.
     ///
-    /// Only pushes whose signature is right may be counted, so that others can't use up the numbers.
+    /// Only pushes whose signature is right, and whose id is new, may be counted, so that others can't use up
+    /// the numbers.
     ///
     /// - Throws: ``PushRefusal`` with the code `tooManyPushes` and the time to wait.
     public mutating func take(_ bundle: BundleIdentifier, at boot: Duration) throws(PushRefusal) {
@@ -59,6 +62,12 @@ public struct PushRates: Sendable {
         guard all.wait == .zero else { throw refusal("all bundles get", limits.inAll, all.wait) }
         own.left -= 1
         all.left -= 1
+    }
+
+    /// Gives back what ``take(_:at:)`` took, because the push turned out to be known.
+    public mutating func giveBack(_ bundle: BundleIdentifier) {
+        bundles[bundle]?.putBack()
+        all.putBack()
     }
 
     private func refusal(_ who: String, _ limit: Int, _ wait: Duration) -> PushRefusal {

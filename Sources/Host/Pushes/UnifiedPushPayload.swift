@@ -49,6 +49,18 @@ public enum UnifiedPushPayload {
         return text(of: Wrapped(message: Base64.encode(message)))
     }
 
+    /// The greatest length of an id that is stored as it is, in bytes: that of webhooks.
+    static let longestID = 128
+
+    /// The key by which the host recognizes a message that is sent again.
+    ///
+    /// The specification has no limit for ids, so a longer one is stored as its digest.
+    public static func key(token: String, id: String) -> String {
+        id.utf8.count <= longestID
+            ? "unifiedpush \(token) \(id)"
+            : "unifiedpush-sha256 \(token) \(SHA256.hexadecimal(of: Array(id.utf8)))"
+    }
+
     /// The payload that tells a bundle its endpoint, or that it has none any more.
     public static func announcement(of endpoint: String?) -> String {
         text(of: Announced(unifiedPush: .init(endpoint: endpoint))) ?? "{}"

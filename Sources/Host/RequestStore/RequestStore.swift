@@ -67,6 +67,9 @@ public protocol RequestStore: Sendable {
     /// A request in any state; `nil` if it never existed or was removed.
     func request(_ id: RequestID) async throws(StoreError) -> RequestRecord?
 
+    /// The request of a task with an idempotency key, in any state; `nil` if there is none.
+    func request(_ identifier: TaskIdentifier, key: String) async throws(StoreError) -> RequestRecord?
+
     /// The checkpoint of a request; `nil` if no launch saved one, or if the request is done.
     func checkpoint(of request: RequestID) async throws(StoreError) -> [UInt8]?
 

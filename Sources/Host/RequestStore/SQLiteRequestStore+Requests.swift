@@ -205,6 +205,13 @@ extension SQLiteRequestStore {
     }
 
     /// See ``RequestStore``.
+    public func request(
+        _ identifier: TaskIdentifier, key: String
+    ) async throws(StoreError) -> RequestRecord? {
+        try await read { try Self.find(identifier, key: key, in: $0) }
+    }
+
+    /// See ``RequestStore``.
     public func checkpoint(of request: RequestID) async throws(StoreError) -> [UInt8]? {
         try await read { try Self.checkpoint(of: request, in: $0) }
     }

@@ -1,4 +1,5 @@
 public import LogFiles
+public import Logging
 public import TaskModel
 
 /// The host's log, in memory and in files; `LogControl` documents the functions.
@@ -10,6 +11,13 @@ public struct HostLogs: Sendable {
         following receive: (@Sendable (LogLine?) -> Void)?
     ) -> (remembered: [LogLine], stop: @Sendable () -> Void) {
         receive.map { host.log.follow($0) } ?? (host.log.remembered(), {})
+    }
+
+    /// A logger whose lines `bgtask logs` shows, too.
+    ///
+    /// For parts of the host that are modules of their own, and that limit how many lines others can cause.
+    public func logger(_ label: String) -> Logger {
+        Logger(label: label) { [log = host.log] _ in HostLogBridge(log: log) }
     }
 
     /// The newest lines that a query asks for, oldest first.

@@ -1,6 +1,7 @@
 import HostCore
 import LinuxSystem
 public import Pushes
+import Synchronization
 public import TaskModel
 
 /// Pushes, where servers send them, and the secrets with which senders outside sign them.
@@ -39,22 +40,37 @@ public struct HostPushes: Sendable {
         return (acceptance.request, acceptance.isRepeat)
     }
 
+    /// The request that an earlier push with a key led to; `nil` if there is none.
+    ///
+    /// It reads only the store, so it costs little and takes no turn of the scheduler.
+    ///
+    /// - Throws: The refusal, if the bundle gets no pushes or the store can't be read.
+    public func earlier(
+        to bundle: BundleIdentifier, key: String
+    ) async throws(SubmissionError) -> TaskRequest? {
+        await host.untilBegun()
+        return try await host.stored.request(try await pushTask(of: bundle, in: host), key: key)
+    }
+
+    /// Remembers for `bgtask doctor` why the listener can't listen, or with `nil` that it does.
+    public func listenerChanged(_ problem: ManifestProblem?) { host.pushProblem.withLock { $0 = problem } }
+
     /// Changes the secrets of a bundle that has a task of the kind `push`.
     public func changeSecret(
         of bundle: BundleIdentifier, _ change: PushSecretChange
     ) async throws(SubmissionError) -> PushSecretFacts {
         await host.untilBegun()
-        if change != .remove { try await requirePushTask(of: bundle, in: host) }
+        if change != .remove { _ = try await pushTask(of: bundle, in: host) }
         let files = secrets
         return try await host.worker.run {
             Result { () throws(SubmissionError) in try files.make(change, of: bundle) }
         }.get()
     }
 
-    private func requirePushTask(
+    private func pushTask(
         of bundle: BundleIdentifier, in host: isolated TaskHost
-    ) throws(SubmissionError) {
-        _ = try host.core.pushTask(of: bundle)
+    ) throws(SubmissionError) -> TaskIdentifier {
+        try host.core.pushTask(of: bundle)
     }
 
     /// The bundles that are registered with a distributor of UnifiedPush, with their endpoints; sorted by

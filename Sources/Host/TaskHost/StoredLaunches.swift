@@ -22,6 +22,15 @@ struct StoredLaunches: Sendable {
             remedy: "Its record may have been removed after its end. To list the launches: bgtask launches")
     }
 
+    /// The request of a task that was accepted with an idempotency key; `nil` if there is none.
+    func request(_ identifier: TaskIdentifier, key: String) async throws(SubmissionError) -> TaskRequest? {
+        do {
+            return try await store.request(identifier, key: key)?.request
+        } catch {
+            throw error.asSubmissionError
+        }
+    }
+
     /// A part of the launches, newest first.
     func page(
         _ filter: LaunchFilter, after: LaunchID?, limit: Int

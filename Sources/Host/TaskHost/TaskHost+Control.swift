@@ -4,6 +4,7 @@ import Launching
 public import LinuxSystem
 import RequestStore
 import Scheduling
+import Synchronization
 import SystemConditions
 public import TaskModel
 
@@ -272,6 +273,8 @@ extension TaskHost {
     /// A report about the host and its machine, for `bgtask doctor`.
     public func report() async throws(SubmissionError) -> HostReport {
         await untilBegun()
-        return configuration.report(of: core, isolation, transferCPU: transferDesk.cpuTime)
+        var report = configuration.report(of: core, isolation, transferCPU: transferDesk.cpuTime)
+        if let problem = pushProblem.withLock({ $0 }) { report.problems.append(problem) }
+        return report
     }
 }

@@ -8,6 +8,7 @@ import Recording
 import RequestStore
 import Scheduling
 public import ServiceLifecycle
+import Synchronization
 import SystemConditions
 public import TaskModel
 
@@ -29,6 +30,8 @@ public actor TaskHost: Service {
     nonisolated let happenings = Broadcaster<HostEvent>()
     /// Says that the manifests have changed.
     nonisolated let registryNews = Broadcaster<Void>()
+    /// Why the listener for pushes can't listen; `nil` if it does, or if there is none.
+    nonisolated let pushProblem = Mutex<ManifestProblem?>(nil)
     nonisolated let settingsFiles: SettingsFiles
     nonisolated let sensors: ConditionSensors
     nonisolated let launcher: TaskLauncher

@@ -12,6 +12,7 @@ final class ConnectorDesk: BusServant {
     private struct State {
         var registrations: PushRegistrations
         var rates: PushRates
+        var refusals = RefusalGate()
         var bus: BusService?
         var isJoined = false
         /// Distributors that lack the second version of the interface.
@@ -202,10 +203,14 @@ final class ConnectorDesk: BusServant {
             let message = bytes.compactMap {
                 if case .integer(let byte) = $0 { UInt8(truncatingIfNeeded: byte) } else { nil }
             }
-            // The distributor gets its answer when the push is durable.
+            // The distributor gets its answer when the push is durable, and an error if it is not: it still
+            // has the message, and can send it again.
             Task {
-                await deliver(message, token: token, id: id)
-                bus.reply(to: call, withDictionary: isSecond)
+                if let refusal = await deliver(message, token: token, id: id) {
+                    bus.refuse(call, name: Self.errorName(of: refusal), text: "\(refusal)")
+                } else {
+                    bus.reply(to: call, withDictionary: isSecond)
+                }
             }
             return true
         default: return false
@@ -214,15 +219,49 @@ final class ConnectorDesk: BusServant {
         return true
     }
 
-    private func deliver(_ message: [UInt8], token: String, id: String?) async {
-        let now = moments.now().boot
+    private static func errorName(of refusal: PushRefusal) -> String {
+        let name = refusal.code == .tooManyPushes ? "LimitsExceeded" : "Failed"
+        return "org.freedesktop.DBus.Error.\(name)"
+    }
+
+    /// Delivers a message.
+    ///
+    /// - Returns: Why the distributor should send it again; `nil` if it is done with, also if no attempt
+    ///   could ever succeed.
+    private func deliver(_ message: [UInt8], token: String, id: String?) async -> PushRefusal? {
         let bundle = state.withLock { $0.registrations.bundle(of: token) }
-        guard let bundle else { return logger.notice("a message of UnifiedPush has an unknown token") }
-        guard let payload = UnifiedPushPayload.payload(of: message) else {
-            return logger.notice(
-                "a message of UnifiedPush for \(bundle) has \(message.count) bytes, which is too many")
+        guard let bundle else {
+            note("a message of UnifiedPush has an unknown token")
+            return nil
         }
-        let refusal: PushRefusal? = state.withLock { state in
+        guard let payload = UnifiedPushPayload.payload(of: message) else {
+            note("a message of UnifiedPush for \(bundle) has \(message.count) bytes, which is too many")
+            return nil
+        }
+        let key = id.map { UnifiedPushPayload.key(token: token, id: $0) }
+        var refusal: PushRefusal?
+        do throws(SubmissionError) {
+            // A message that is known takes nothing from the rates.
+            if let key, try await host.earlier(to: bundle, key: key) != nil { return nil }
+            refusal = take(bundle)
+            if refusal == nil {
+                let delivered = try await host.receive(
+                    to: bundle, payload: payload, priority: .considerate, key: key)
+                // It was sent twice at the same time.
+                if delivered.isRepeat { state.withLock { $0.rates.giveBack(bundle) } }
+            }
+        } catch {
+            refusal = PushRefusal(error)
+        }
+        guard let refusal else { return nil }
+        note("a message of UnifiedPush for \(bundle) was refused: \(refusal)")
+        return refusal.retryAfter == nil ? nil : refusal
+    }
+
+    /// Counts a push of a bundle; returns why there may not be one.
+    private func take(_ bundle: BundleIdentifier) -> PushRefusal? {
+        let now = moments.now().boot
+        return state.withLock { state in
             do throws(PushRefusal) {
                 try state.rates.take(bundle, at: now)
                 return nil
@@ -230,16 +269,13 @@ final class ConnectorDesk: BusServant {
                 return error
             }
         }
-        if let refusal {
-            return logger.notice("a message of UnifiedPush for \(bundle) was refused: \(refusal)")
-        }
-        do throws(SubmissionError) {
-            _ = try await host.receive(
-                to: bundle, payload: payload, priority: .considerate,
-                key: id.map { "unifiedpush \(token) \($0)" })
-        } catch {
-            logger.notice("a message of UnifiedPush for \(bundle) was refused: \(error)")
-        }
+    }
+
+    /// Logs a refusal, at most one a minute: a distributor can cause any number of them.
+    private func note(_ text: String) {
+        let now = moments.now().boot
+        guard let more = state.withLock({ $0.refusals.note(at: now) }) else { return }
+        logger.notice("\(text)\(more)")
     }
 
     /// Tells a bundle its endpoint by a push of priority 10, whose place no message takes.

@@ -12,6 +12,9 @@ public protocol PushConnectorHost: Sendable {
     func followBundles(_ changed: @escaping @Sendable (Set<BundleIdentifier>) -> Void) async
         -> @Sendable () -> Void
 
+    /// The request that an earlier push with a key led to; `nil` if there is none.
+    func earlier(to bundle: BundleIdentifier, key: String) async throws(SubmissionError) -> TaskRequest?
+
     /// Delivers a push, which is durable when the function returns.
     func receive(
         to bundle: BundleIdentifier, payload: String, priority: PushPriority, key: String?

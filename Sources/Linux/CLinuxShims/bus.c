@@ -13,6 +13,11 @@
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
 typedef struct sd_bus_slot sd_bus_slot;
+/* The one type whose members are used. */
+typedef struct {
+    const char *name, *message;
+    int need_free;
+} sd_bus_error;
 typedef int (*message_handler)(sd_bus_message *, void *, void *);
 
 #define SD_BUS_CALLS(CALL)                                                                                   \
@@ -40,6 +45,7 @@ typedef int (*message_handler)(sd_bus_message *, void *, void *);
     CALL(int, message_open_container, (sd_bus_message *, char, const char *))                                \
     CALL(int, message_close_container, (sd_bus_message *))                                                   \
     CALL(int, message_new_method_return, (sd_bus_message *, sd_bus_message **))                              \
+    CALL(int, message_new_method_error, (sd_bus_message *, sd_bus_message **, const sd_bus_error *))         \
     CALL(sd_bus_message *, message_ref, (sd_bus_message *))                                                  \
     CALL(int, send, (sd_bus *, sd_bus_message *, uint64_t *))                                                \
     CALL(int, message_get_errno, (sd_bus_message *))                                                         \
@@ -292,6 +298,17 @@ int lx_bus_reply(lx_bus *bus, lx_bus_message *call, int with_dictionary) {
     int code = sd.message_new_method_return((sd_bus_message *)call, &answer);
     if (code >= 0 && with_dictionary)
         code = append_dictionary(answer, NULL, 0);
+    if (code >= 0)
+        code = sd.send(bus->bus, answer, NULL);
+    if (answer)
+        sd.message_unref(answer);
+    return code;
+}
+
+int lx_bus_refuse(lx_bus *bus, lx_bus_message *call, const char *name, const char *text) {
+    sd_bus_message *answer = NULL;
+    sd_bus_error error = {.name = name, .message = text};
+    int code = sd.message_new_method_error((sd_bus_message *)call, &answer, &error);
     if (code >= 0)
         code = sd.send(bus->bus, answer, NULL);
     if (answer)

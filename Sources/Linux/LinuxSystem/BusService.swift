@@ -23,7 +23,7 @@ public protocol BusServant: Sendable {
     func left()
     /// A process has a name of the namespace that the service watches, or has it no longer.
     func ownerChanged(of name: String, isOwned: Bool)
-    /// A method was called; returns whether ``BusService/reply(to:)`` will be called for it.
+    /// A method was called; returns whether it will be answered with a function of ``BusService``.
     func called(_ call: BusCall) -> Bool
 }
 
@@ -109,6 +109,16 @@ public final class BusService: Sendable {
     /// Replies to a call with an empty answer, or with an empty dictionary.
     public func reply(to call: BusCall, withDictionary: Bool) {
         perform { $0.reply(to: call.number, withDictionary: withDictionary) }
+    }
+
+    /// Replies to a call with an error.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - name: The name of the error on the bus, such as `org.freedesktop.DBus.Error.Failed`.
+    ///   - text: The reason, for people.
+    public func refuse(_ call: BusCall, name: String, text: String) {
+        perform { $0.refuse(call.number, name, text) }
     }
 
     /// Ends the thread and the connection; call this once.

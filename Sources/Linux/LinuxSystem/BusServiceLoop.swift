@@ -179,4 +179,10 @@ final class BusServiceLoop {
         if let connection { _ = lx_bus_reply(connection, message, withDictionary ? 1 : 0) }
         lx_bus_release(message)
     }
+
+    func refuse(_ number: UInt64, _ name: String, _ text: String) {
+        guard let message = calls.removeValue(forKey: number) else { return }
+        if let connection { _ = lx_bus_refuse(connection, message, name, text) }
+        lx_bus_release(message)
+    }
 }

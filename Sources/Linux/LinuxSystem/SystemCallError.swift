@@ -77,6 +77,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// The error number of a call that the permissions of a file forbid (`EACCES`).
     public static var accessDenied: CInt { EACCES }
 
+    /// The error number of an address that another socket has.
+    public static var addressInUse: CInt { EADDRINUSE }
+
     /// The system's description of an error, such as `No such file or directory`.
     public static func text(of code: POSIXErrorCode) -> String { text(of: code.rawValue) }
 

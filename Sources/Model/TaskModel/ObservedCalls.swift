@@ -100,7 +100,10 @@ extension ObservedCalls.Call {
         }
         switch use {
         case .read: return "read: [\(subject)]"
-        case .write: return "write: [\(Self.parent(of: subject))]"
+        case .write:
+            // The narrowest grant with which the directory exists.
+            if name == "mkdir" || name == "mkdirat" { return "write: [{path: \(subject), create: true}]" }
+            return "write: [\(Self.parent(of: subject))]"
         case .execute, .connect, nil: return nil
         }
     }

@@ -222,6 +222,59 @@ struct UnifiedPushTests {
         #expect(try world.heard().last == #"{"word": "awake"}"#)
     }
 
+    @Test(arguments: ["1", "2"])
+    func `a message that the host can't store is not acknowledged, and one that never fits is`(
+        version: String
+    ) throws {
+        let world = try World(version: version)
+        try world.startDistributor()
+        world.host.environment["BGTASK_SCHEDULING_PUSH_SPACING"] = "0s"
+        try world.host.start()
+        try world.host.wait("the bundle knows its endpoint") { try world.heard().count == 1 }
+        let token = try #require(world.tokens.first)
+        try world.host.limitFileSizes(to: 1)
+        #expect(!world.send(#"{"word": "lost"}"#, id: "m1", token: token), "no room for it")
+        try world.host.limitFileSizes(to: nil)
+        #expect(world.send(#"{"word": "lost"}"#, id: "m1", token: token))
+        try world.host.wait("the message is handled") { try world.heard().count == 2 }
+        #expect(try world.heard().last == #"{"word": "lost"}"#)
+        // A distributor that sent these again would send them for ever.
+        #expect(world.send(String(repeating: "x", count: 5000), id: "m3", token: token))
+        #expect(world.send(#"{"aps": {"alert": "x"}}"#, id: "m4", token: token))
+    }
+
+    @Test func `a long id of a message is not stored, and is recognized`() throws {
+        let world = try World(version: "2")
+        try world.startDistributor()
+        world.host.environment["BGTASK_SCHEDULING_PUSH_SPACING"] = "0s"
+        world.host.environment["BGTASK_PUSHES_PER_MINUTE"] = "2"
+        try world.host.start()
+        try world.host.wait("the bundle knows its endpoint") { try world.heard().count == 1 }
+        let token = try #require(world.tokens.first)
+        let id = String(repeating: "m", count: 50_000)
+        for _ in 1...5 { #expect(world.send(#"{"word": "one"}"#, id: id, token: token)) }
+        #expect(world.send(#"{"word": "two"}"#, id: id + "2", token: token), "repeats use up no rate")
+        try world.host.wait("both messages are handled") { try world.heard().count == 3 }
+        world.host.kill()
+        let found = Command.run("grep", "-rlF", String(id.prefix(200)), world.host.state.path)
+        #expect(found.output.isEmpty, "\(found.output)")
+    }
+
+    @Test func `a flood of messages is refused, with one line in the log`() throws {
+        let world = try World(version: "2")
+        try world.startDistributor()
+        world.host.environment["BGTASK_PUSHES_PER_MINUTE"] = "1"
+        try world.host.start()
+        try world.host.wait("the bundle knows its endpoint") { try world.heard().count == 1 }
+        let token = try #require(world.tokens.first)
+        let answers = (1...6).map { world.send(#"{"n": \#($0)}"#, id: "m\($0)", token: token) }
+        #expect(answers == [true] + Array(repeating: false, count: 5))
+        let lines = world.host.logTail(1000).split(separator: "\n").filter {
+            $0.contains("a message of UnifiedPush") && $0.contains("was refused")
+        }
+        #expect(lines.count == 1, "\(lines)")
+    }
+
     @Test func `a distributor that comes later, dies and comes back is used each time`() throws {
         let world = try World(version: "2")
         try world.host.start()

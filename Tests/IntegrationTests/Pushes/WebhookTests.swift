@@ -164,6 +164,83 @@ import Testing
         }
     }
 
+    @Test func `a recorded push that is sent again uses up no rate`() throws {
+        let pushes = try PushHost(["BGTASK_PUSHES_PER_MINUTE": "3"])
+        try pushes.share()
+        let recorded = pushes.sender.request()
+        let first = try #require(try pushes.sender.send(recorded))
+        #expect(first.status == 202)
+        for _ in 1...6 {
+            let repeated = try #require(try pushes.sender.send(recorded))
+            #expect(repeated.status == 202 && repeated.body["isRepeat"] as? Bool == true, "\(repeated)")
+            #expect(repeated.body["request"] as? String == first.body["request"] as? String)
+        }
+        for _ in 1...2 { #expect(try pushes.sender.send(pushes.sender.request())?.status == 202) }
+        #expect(try pushes.sender.send(pushes.sender.request())?.status == 429)
+        // What is known is recognized also where no push is left.
+        #expect(try pushes.sender.send(recorded)?.status == 202)
+    }
+
+    @Test func `a push fills the words of a command`() throws {
+        let pushes = try PushHost()
+        try pushes.share()
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.mail
+            modes: [remote-notification]
+            tasks:
+              - identifier: com.example.mail.push
+                kind: push
+                payload: {branch: string}
+                command:
+                  run: [/bin/echo, "deploying ${payload.branch}"]
+            """
+        try manifest.write(
+            to: pushes.host.manifests.appendingPathComponent("mail.yaml"), atomically: true, encoding: .utf8)
+        #expect(pushes.host.run("reload").status == 0)
+        let body = #"{"aps": {"content-available": 1}, "branch": "main"}"#
+        let answer = try #require(
+            try pushes.sender.send(pushes.sender.request(body, headers: ["apns-priority: 10"])))
+        #expect(answer.status == 202, "\(answer)")
+        try pushes.host.wait("the command ran") {
+            pushes.host.run("logs", "com.example.mail.push").output.contains("deploying main")
+        }
+    }
+
+    @Test func `a sender that waits before its body is told to continue`() throws {
+        let pushes = try PushHost()
+        try pushes.share()
+        func head(_ request: [UInt8]) -> (head: [UInt8], body: [UInt8]) {
+            let size = PushSender.silent.utf8.count
+            return (Array(request.dropLast(size)), Array(request.suffix(size)))
+        }
+        let request = head(pushes.sender.request(headers: ["Expect: 100-continue"]))
+        let connection = try pushes.sender.connect()
+        defer { close(connection) }
+        PushSender.write(request.head, to: connection)
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        let count = recv(connection, &buffer, buffer.count, 0)
+        #expect(
+            String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
+        PushSender.write(request.body, to: connection)
+        #expect(PushSender.answer(from: connection)?.status == 202)
+        // Who is refused by the head alone need not send the body.
+        let refused = head(pushes.sender.request(to: "", headers: ["Expect: 100-continue"])).head
+        #expect(try pushes.sender.send(refused)?.status == 404)
+    }
+
+    @Test func `a secret that can't be used is logged once for many requests`() throws {
+        let pushes = try PushHost()
+        try pushes.share()
+        let file = pushes.host.state.appendingPathComponent("push-secrets/com.example.mail").path
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        for _ in 1...10 { #expect(try pushes.sender.send(pushes.sender.request())?.status == 401) }
+        let lines = pushes.host.logTail(1000).split(separator: "\n").filter {
+            $0.contains("the secret of com.example.mail can't be used")
+        }
+        #expect(lines.count == 1, "\(lines)")
+    }
+
     @Test func `an address that is taken does not keep the host from its work`() throws {
         let first = try PushHost()
         let second = try HostProcess()
@@ -171,6 +248,14 @@ import Testing
         try second.start()
         try second.wait("the log says it") { second.logTail(50).contains("can't listen for pushes") }
         #expect(second.run("plugins").status == 0)
+        let log = second.run("logs", "--level", "error").output
+        #expect(log.contains("can't listen for pushes at \(first.sender.address)"), "\(log)")
+        #expect(log.contains("Address already in use") && !log.contains("bind("), "\(log)")
+        let doctor = second.run("doctor").output
+        #expect(
+            doctor.contains("configuration: pushes.listen: error: ")
+                && doctor.contains("Address already in use"), "\(doctor)")
+        #expect(!first.host.run("doctor").output.contains("pushes.listen"))
         #expect(second.stop() == 0)
     }
 }

@@ -45,6 +45,10 @@ public final class MemoryRequestStore: RequestStore {
 
     public func request(_ id: RequestID) async -> RequestRecord? { contents.request(id) }
 
+    public func request(_ identifier: TaskIdentifier, key: String) async -> RequestRecord? {
+        contents.request(identifier, key: key)
+    }
+
     public func checkpoint(of request: RequestID) async -> [UInt8]? { contents.checkpoint(of: request) }
 
     public func lastSuccess(of identifier: TaskIdentifier) async -> WallTime? {

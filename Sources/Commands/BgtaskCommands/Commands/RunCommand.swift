@@ -24,9 +24,12 @@ struct RunCommand: HostCommand {
 
             Examples:
               bgtask run -- ./report.sh
-              bgtask run --power --idle --write /mnt/backup -- /usr/bin/rsync -rlt . /mnt/backup/photos
+              bgtask run --power --idle --name pack -- /bin/sh -c 'tar -czf "$HOME/photos.tgz" .'
               bgtask run --every 1d --power --internet --name mirror -- /usr/local/bin/mirror-feed
-              bgtask run --at 02:30 -- /usr/bin/find /srv -name '*.tmp' -delete
+              bgtask run --at 02:30 --name tidy --write ~/Downloads -- /usr/bin/find ~/Downloads -name '*.tmp' -delete
+
+            A directory of --write must exist, and the user that runs the job must be able to write to it: a \
+            host that runs as root gives each job a user of its own ('bgtask lint' says who).
             """)
 
     @Option(help: "The name of the job: letters, digits and -. The default is the name of the program.")
@@ -135,7 +138,7 @@ struct RunCommand: HostCommand {
             users: CallDefaults.bundleUsers)
         let errors = problems.filter { $0.severity == .error }
         if errors.isEmpty {
-            for text in note.map({ [$0] }) ?? problems.map(\.description) {
+            for text in missing + (note.map({ [$0] }) ?? problems.map(\.description)) {
                 console.complain(Printable.text(text))
             }
             return
@@ -148,6 +151,13 @@ struct RunCommand: HostCommand {
             console.complain("The manifest was removed again, because the host would refuse it.")
         }
         throw ExitCode(1)
+    }
+
+    /// Notes on directories that the program could not write to, because they do not exist.
+    private var missing: [String] {
+        write.filter { $0.hasPrefix("/") && DirectoryTree.isMissing($0) }.map {
+            "Note: \($0) does not exist, so the job can't write to it. Make the directory"
+        }
     }
 
     /// Notes what the host accepts, and what the user probably did not mean.

@@ -1,10 +1,11 @@
 import ControlWire
+import LinuxSystem
 import TaskModel
 
 /// The smallest `sandbox:` with which a bundle's learning launches would have worked as they did.
 ///
-/// It contains only what the present manifest grants already. What was refused is listed apart, because only
-/// a person can decide whether a plugin should get it.
+/// It never permits more than the present manifest, whatever the launches did. What was refused is listed
+/// apart, because only a person can decide whether a plugin should get it.
 struct SandboxAdvice: Codable, Equatable {
     let bundle: BundleIdentifier
     /// The learning launches that were read, newest first.
@@ -15,6 +16,8 @@ struct SandboxAdvice: Codable, Equatable {
     let unused: [String]
     /// What was refused.
     let refused: [ObservedCalls.Call]
+    /// What was used and is inside no path of the manifest, for example because a link leads there.
+    let unmatched: [ObservedCalls.Call]
     /// Whether the record of a launch had no room for all its calls.
     let isIncomplete: Bool
 
@@ -34,74 +37,160 @@ struct SandboxAdvice: Codable, Equatable {
         refused = Self.unique(all.filter(\.isRefused))
         var sandbox = SandboxDeclaration()
         let ports = Set(used.compactMap { $0.use == .connect ? $0.port : nil }).sorted()
-        if !ports.isEmpty, granted.network != nil { sandbox.network = .connect(ports: ports) }
+        switch granted.network {
+        case nil: break
+        case .all: if !ports.isEmpty { sandbox.network = .connect(ports: ports) }
+        case .connect(let permitted):
+            let both = ports.filter(permitted.contains)
+            if !both.isEmpty { sandbox.network = .connect(ports: both) }
+        }
         sandbox.subprocesses =
             granted.subprocesses
             && used.contains { $0.use == .execute || ["fork", "vfork", "clone"].contains($0.name) }
-        let writes = Self.paths(used, .write)
-        let devices = Set((writes + Self.paths(used, .read)).filter { $0.hasPrefix("/dev/") })
+        let devices = Set(Self.files(used).map(\.path).filter { $0.hasPrefix("/dev/") })
         sandbox.devices = granted.devices.filter(devices.contains)
         sandbox.gpu = granted.gpu == true && devices.contains { $0.hasPrefix("/dev/dri/") } ? true : nil
-        let directories = Self.outermost(
-            writes.filter { !devices.contains($0) }.map(ObservedCalls.Call.parent(of:)))
-        sandbox.write = directories.map { directory in
-            let creates = granted.write.contains { $0.create && $0.path == directory }
-            return WriteGrant(path: directory, create: creates)
-        }
-        let reads = Self.paths(used, .read).filter { path in
-            !devices.contains(path) && !directories.contains { Self.isInside(path, $0) }
-        }
-        sandbox.read = Self.gathered(reads)
+        let files = Self.files(used).filter { !devices.contains($0.path) }
+        let writes = Self.writes(files.filter { $0.call.use == .write }, granted)
+        sandbox.write = writes.grants
+        let written = GrantedPaths(writes.grants.map(\.path))
+        let reads = Self.reads(
+            files.filter { $0.call.use == .read && written.innermost(containing: $0.path) == nil }, granted,
+            refused: Self.files(refused).map(\.path))
+        sandbox.read = reads.grants
         // No call shows whether a variable of the environment was read.
         sandbox.environment = granted.environment
         self.sandbox = sandbox
-        unused = Self.unused(granted, used)
+        unmatched = Self.unique(writes.unmatched + reads.unmatched)
+        unused = Self.unused(granted, used, reads.kept, writes.kept)
     }
 
-    private static func unused(_ granted: SandboxDeclaration, _ used: [ObservedCalls.Call]) -> [String] {
+    // MARK: Paths
+
+    /// A use of a file, with its path without `..`.
+    private typealias FileUse = (call: ObservedCalls.Call, path: String)
+
+    private static func files(_ calls: [ObservedCalls.Call]) -> [FileUse] {
+        calls.compactMap { call in
+            guard call.use == .read || call.use == .write, let path = call.subject, path.hasPrefix("/") else {
+                return nil
+            }
+            return (call, GrantedPaths.normalized(path))
+        }
+    }
+
+    /// The write grants that some uses need: inside those of the manifest, or these themselves.
+    private static func writes(
+        _ uses: [FileUse], _ granted: SandboxDeclaration
+    ) -> (grants: [WriteGrant], kept: Set<String>, unmatched: [ObservedCalls.Call]) {
+        let paths = GrantedPaths(granted.write.map(\.path))
+        var (directories, kept): (Set<String>, Set<String>) = ([], [])
+        var unmatched: [ObservedCalls.Call] = []
+        for (call, path) in uses {
+            if let grant = paths.innermost(containing: path) {
+                // A task can use the granted directory itself, for example with mkdir or O_TMPFILE.
+                let parent = ObservedCalls.Call.parent(of: path)
+                directories.insert(
+                    GrantedPaths.isInside(parent, grant) && leadsInside(parent, grant) ? parent : grant)
+            } else {
+                let patterns = paths.patterns(matching: path)
+                kept.formUnion(patterns)
+                if patterns.isEmpty { unmatched.append(call) }
+            }
+        }
+        if !unmatched.isEmpty { kept.formUnion(granted.write.map(\.path)) }
+        let narrow = outermost(directories).map { directory in
+            let creates = granted.write.contains {
+                $0.create && !GrantedPaths.isPattern($0.path) && GrantedPaths.normalized($0.path) == directory
+            }
+            return WriteGrant(path: directory, create: creates)
+        }
+        let wide = granted.write.filter { kept.contains($0.path) }
+        let inside = GrantedPaths(wide.map(\.path))
+        return (narrow.filter { inside.innermost(containing: $0.path) == nil } + wide, kept, unmatched)
+    }
+
+    /// Whether a path inside a grant still is there when all links are followed.
+    ///
+    /// A task can put a link in the place of a directory that it used. Only what this process can't see, such
+    /// as the directories of another machine, is taken as it is written.
+    private static func leadsInside(_ path: String, _ grant: String) -> Bool {
+        guard let real = try? PathWalk(path).realPath, let root = try? PathWalk(grant).realPath else {
+            return true
+        }
+        return GrantedPaths.isInside(real, root)
+    }
+
+    /// The read grants that some uses need: inside those of the manifest, or these themselves.
+    private static func reads(
+        _ uses: [FileUse], _ granted: SandboxDeclaration, refused: [String]
+    ) -> (grants: [String], kept: Set<String>, unmatched: [ObservedCalls.Call]) {
+        // A write grant also permits reading.
+        let paths = GrantedPaths(granted.read + granted.write.map(\.path))
+        var (files, kept): (Set<String>, Set<String>) = ([], [])
+        var unmatched: [ObservedCalls.Call] = []
+        for (call, path) in uses {
+            if let grant = paths.innermost(containing: path) {
+                files.insert(leadsInside(path, grant) ? path : grant)
+            } else {
+                let patterns = paths.patterns(matching: path)
+                kept.formUnion(patterns)
+                if patterns.isEmpty { unmatched.append(call) }
+            }
+        }
+        if !unmatched.isEmpty { kept.formUnion(granted.read) }
+        // A directory stands for its files only if the manifest permits it, and nothing in it was refused.
+        let narrow = gathered(files) { directory in
+            paths.innermost(containing: directory) != nil
+                && !refused.contains { GrantedPaths.isInside($0, directory) }
+        }
+        let wide = GrantedPaths(Array(kept))
+        let grants = Set(narrow.filter { wide.innermost(containing: $0) == nil }).union(kept)
+        return (grants.sorted(), kept, unmatched)
+    }
+
+    private static func unused(
+        _ granted: SandboxDeclaration, _ used: [ObservedCalls.Call], _ keptReads: Set<String>,
+        _ keptWrites: Set<String>
+    ) -> [String] {
         var unused: [String] = []
         if granted.network != nil, !used.contains(where: { $0.use == .connect }) { unused.append("network") }
         if granted.subprocesses, !used.contains(where: { $0.use == .execute }) {
             unused.append("subprocesses: true")
         }
-        // A path with `~` or a value of the payload can't be compared with the paths of the calls.
-        let plain = { (path: String) in path.hasPrefix("/") && !path.contains("${") }
-        let all = used.compactMap(\.subject)
-        for path in granted.read where plain(path) && !all.contains(where: { isInside($0, path) }) {
+        let files = files(used)
+        func isUsed(_ grant: String, _ uses: [FileUse]) -> Bool {
+            let paths = GrantedPaths([grant])
+            return uses.contains { paths.innermost(containing: $0.path) != nil }
+        }
+        for path in granted.read where !keptReads.contains(path) && !isUsed(path, files) {
             unused.append("read: [\(path)]")
         }
-        for grant in granted.write
-        where plain(grant.path) && !paths(used, .write).contains(where: { isInside($0, grant.path) }) {
+        let writes = files.filter { $0.call.use == .write }
+        for grant in granted.write where !keptWrites.contains(grant.path) && !isUsed(grant.path, writes) {
             unused.append("write: [\(grant.path)]")
         }
         return unused
     }
 
-    // MARK: Paths
-
-    private static func paths(_ calls: [ObservedCalls.Call], _ use: ObservedCalls.Use) -> [String] {
-        calls.compactMap { $0.use == use ? $0.subject : nil }
-    }
-
-    private static func isInside(_ path: String, _ directory: String) -> Bool {
-        path == directory || path.hasPrefix(directory.hasSuffix("/") ? directory : directory + "/")
-    }
-
     /// The paths without those that are inside another one, sorted.
-    private static func outermost(_ paths: [String]) -> [String] {
-        let sorted = Set(paths).sorted()
-        return sorted.filter { path in !sorted.contains { $0 != path && isInside(path, $0) } }
+    private static func outermost(_ paths: Set<String>) -> [String] {
+        let sorted = paths.sorted()
+        return sorted.filter { path in
+            !sorted.contains { $0 != path && GrantedPaths.isInside(path, $0) }
+        }
     }
 
     /// How many files of one directory become a grant of the directory.
     private static let filesOfDirectory = 4
 
-    private static func gathered(_ files: [String]) -> [String] {
-        let byDirectory = Dictionary(grouping: Set(files), by: ObservedCalls.Call.parent(of:))
+    private static func gathered(_ files: Set<String>, where permits: (String) -> Bool) -> [String] {
+        let byDirectory = Dictionary(grouping: files, by: ObservedCalls.Call.parent(of:))
         return outermost(
-            byDirectory.flatMap { directory, files in
-                files.count >= filesOfDirectory && directory != "/" ? [directory] : files
-            })
+            Set(
+                byDirectory.flatMap { directory, files in
+                    files.count >= filesOfDirectory && permits(directory) ? [directory] : files
+                }))
     }
 
     private static func unique(_ calls: [ObservedCalls.Call]) -> [ObservedCalls.Call] {
@@ -130,7 +219,15 @@ struct SandboxAdvice: Codable, Equatable {
             lines += ["# Granted now; no recorded call used it:"] + unused.map { "#   " + $0 }
         }
         if !refused.isEmpty {
-            lines += ["# Refused, and not included:"] + refused.map { "#   " + CallsText.refusal($0) }
+            lines +=
+                ["# Refused, and not included; each of these grants would be new:"]
+                + refused.map { "#   " + CallsText.refusal($0) }
+        }
+        if !unmatched.isEmpty {
+            lines.append(
+                "# Used, but inside no path of the manifest, so all its paths of that kind stay. "
+                    + "A link leads there, or the manifest was another one:")
+            lines += unmatched.map { "#   " + $0.summary }
         }
         if isIncomplete {
             lines.append(

@@ -100,17 +100,21 @@ extension TaskDeclaration {
             }
         }
         // A handler in a plugin may read undeclared keys, and so may a command that reads the payload; others
-        // can't.
+        // can't. The aps of a push is its envelope, which webhooks require.
         if hasOwnProgram, command?.input != .payload {
-            for key in decoded.values.keys.sorted() where payload[key] == nil {
+            for key in decoded.values.keys.sorted()
+            where payload[key] == nil && !(kind == .push && key == SilentPush.envelope) {
                 findings.append("the manifest declares no key '\(key.shortened)' for this task")
             }
         }
         guard !findings.isEmpty else { return }
-        let example = requiredPayload.keys.sorted().map { "\"\($0)\": ..." }.joined(separator: ", ")
+        let keys = requiredPayload.keys.sorted().map { "\"\($0)\": ..." }
+        let envelope = kind == .push ? ["\"aps\": {\"content-available\": 1}"] : []
+        let example = (envelope + keys).joined(separator: ", ")
         throw SubmissionError(
             code: .invalidRequest, subject: identifier.rawValue,
             finding: "the payload does not fit the manifest: \(findings.joined(separator: "; "))",
-            remedy: "Submit it with --payload '{\(example)}'")
+            remedy: kind == .push
+                ? "Push it with the payload '{\(example)}'" : "Submit it with --payload '{\(example)}'")
     }
 }

@@ -29,6 +29,12 @@ enum SilentPush {
         }
     }
 
+    /// The key of a payload that contains what Apple's servers read, and nothing for the task.
+    static let envelope = "aps"
+    /// The keys that no push from outside can have as a value of the task: ``envelope`` is an object, and by
+    /// the other one the host announces endpoints.
+    static let reserved = [envelope, "unifiedPush"]
+
     /// Refuses the payload of a push that is not silent.
     ///
     /// - Parameters:

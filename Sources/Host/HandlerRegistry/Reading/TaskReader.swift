@@ -97,6 +97,13 @@ struct TaskReader {
         }
         checkTimes(fields, declaration)
         declaration.payload = payload
+        if kind == .push {
+            for key in SilentPush.reserved where payload[key] != nil {
+                problems.warning(
+                    fields["payload"]?.place, "no push from outside can have a value for '\(key)'",
+                    "Remove the key. A push may have an 'aps', which is not declared")
+            }
+        }
         declaration.payloadDefaults = payloadKeys.defaults.isEmpty ? nil : payloadKeys.defaults
         declaration.isAtMostOnce =
             fields["delivery"]?.word("delivery", as: Delivery.self, problems) == .atMostOnce

@@ -14,8 +14,8 @@ typedef struct lx_bus_message lx_bus_message;
  *  lx_bus_call, or 0 for a signal. `error` is the error number of an error reply, or 0. */
 typedef void (*lx_bus_handler)(void *context, lx_bus_message *message, uint64_t reply, int error);
 
-/** Called for a method call to this connection. Returns 1 if lx_bus_reply is called for it, now or later, and
- *  0 if sd-bus must answer that there is no such method. */
+/** Called for a method call to this connection. Returns 1 if lx_bus_reply or lx_bus_refuse is called for it,
+ * now or later, and 0 if sd-bus must answer that there is no such method. */
 typedef int (*lx_bus_server)(void *context, lx_bus_message *message);
 
 /** Loads libsystemd or elogind's library. Returns 0, or -ENOENT if neither is installed. */
@@ -56,6 +56,10 @@ void lx_bus_release(lx_bus_message *message);
 
 /** Answers a call with nothing, or with an empty dictionary. */
 int lx_bus_reply(lx_bus *bus, lx_bus_message *call, int with_dictionary);
+
+/** Answers a call with an error: its name, such as org.freedesktop.DBus.Error.Failed, and a text for
+ * people. */
+int lx_bus_refuse(lx_bus *bus, lx_bus_message *call, const char *name, const char *text);
 
 /** The fields of a message's header; NULL if the message does not have the field. */
 const char *lx_bus_sender(lx_bus_message *message);
