@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,21 +83,33 @@ static bool is_in_its_group(struct launcher *launcher, const struct template *te
     return found;
 }
 
+/* How long a process may take to end that is in no group any more: our choice, against a template that names
+ * another process. */
+#define ENDING_MILLISECONDS 200
+
+/* Whether a process has ended, or does so at once: the kernel takes a process that ends out of its group some
+ * microseconds before its end can be seen. */
+static bool ends_soon(int pidfd) {
+    struct pollfd end = {.fd = pidfd, .events = POLLIN};
+    return poll(&end, 1, ENDING_MILLISECONDS) > 0;
+}
+
 /* Opens a pidfd for the process that a template reports as its clone. The code of a plugin can run in a
  * template and send such a report, so only a new child of this process with the user of the template and in
  * the group of the launch is accepted: another process would be killed in place of the task, or be out of
  * reach. On failure, returns -1 with a sentence in the answer. */
 static int open_clone(struct launcher *launcher, const struct template *template,
                       struct template_answer *answer) {
-    siginfo_t state = {0};
+    siginfo_t state;
     int pidfd = -1;
-    bool may_be =
-             answer->pid > 1 && !launches_own(launcher, answer->pid) && has_user_of(template, answer->pid),
-         is_inside = may_be && is_in_its_group(launcher, template, answer);
-    // A task that has ended already is in no group.
-    if (may_be && waitid(P_PID, (id_t)answer->pid, &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        (is_inside || state.si_pid == answer->pid))
+    bool is_child = answer->pid > 1 && !launches_own(launcher, answer->pid) &&
+                    has_user_of(template, answer->pid) &&
+                    waitid(P_PID, (id_t)answer->pid, &state, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (is_child)
         pidfd = (int)syscall(SYS_pidfd_open, answer->pid, 0); // not reaped yet, so its number is not reused
+    // A task that has ended already is in no group.
+    if (pidfd >= 0 && !is_in_its_group(launcher, template, answer) && !ends_soon(pidfd))
+        close_descriptor(&pidfd);
     if (pidfd < 0) {
         answer->code = 0;
         snprintf(answer->finding, sizeof(answer->finding),
