@@ -124,7 +124,8 @@ import Testing
     }
 
     @Test func `an upload is sent whole and once, though its file is gone with the task`() throws {
-        _ = try app.end(push("report", "put/report"))
+        _ = try app.end(push("report", "put/report?hold=yes"))
+        try server.release("report")
         let launch = try events()
         #expect(launch.says("report completed, status 201"), "\(launch.lines)")
         #expect(launch.says("answer to report: thanks, 6 of 6"), "\(launch.lines)")
@@ -147,7 +148,8 @@ import Testing
     }
 
     @Test func `the reason for which a server refuses an upload reaches the app`() throws {
-        _ = try app.end(push("report", "put/refused?status=422"))
+        _ = try app.end(push("report", "put/refused?status=422&hold=yes"))
+        try server.release("refused")
         let events = try events()
         #expect(events.says("report completed, status 422"), "\(events.lines)")
         #expect(events.says("answer to report: thanks, 6 of 6"), "\(events.lines)")
@@ -156,7 +158,8 @@ import Testing
 
     @Test(arguments: [201, 422])
     func `a long answer to an upload reaches the app once`(status: Int) throws {
-        _ = try app.end(push("report", "put/long?answer=500000&status=\(status)"))
+        _ = try app.end(push("report", "put/long?answer=500000&status=\(status)&hold=yes"))
+        try server.release("long")
         let events = try events()
         #expect(events.says("report completed, status \(status)"), "\(events.lines)")
         #expect(events.says("answer to report: thanks, 500000 of 500000"), "\(events.lines)")
@@ -165,7 +168,8 @@ import Testing
     }
 
     @Test func `an answer to an upload that is too long is not passed on in part`() throws {
-        let launch = try app.end(push("report", "put/long?answer=2000000", waits: false))
+        let launch = try app.end(push("report", "put/long?answer=2000000&hold=yes", waits: false))
+        try server.release("long")
         #expect(launch.outcome == "succeeded")
         let events = try events()
         #expect(events.says("report completed, status 201"), "\(events.lines)")
