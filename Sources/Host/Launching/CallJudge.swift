@@ -80,7 +80,7 @@ struct FileRules: Sendable {
 
     /// Decides about a path, which may be that of a file that was removed since.
     func verdict(on path: String, _ use: ObservedCalls.Use) -> Verdict {
-        let plain = Self.normalized(path)
+        let plain = PathWalk.normalized(path)
         // The files there belong to the process that asks, so this process can't follow their links.
         if PathWalk.isInside(plain, "/proc") { return use == .read ? .always : .refused }
         if isInside(plain, own) { return .always }
@@ -98,7 +98,7 @@ struct FileRules: Sendable {
 
     /// Whether a path is that of a directory that no write grant contains, so that the task did not make it.
     func isDirectoryOfOthers(_ path: String) -> Bool {
-        let plain = Self.normalized(path)
+        let plain = PathWalk.normalized(path)
         guard let real = try? PathWalk(plain).realPath, !isInside(real, own + grants.write) else {
             return false
         }
@@ -124,15 +124,6 @@ struct FileRules: Sendable {
 
     private func isInside(_ path: String, _ directories: [String]) -> Bool {
         directories.contains { PathWalk.isInside(path, $0) }
-    }
-
-    /// The path without empty names, `.` and `..`.
-    static func normalized(_ path: String) -> String {
-        var names: [Substring] = []
-        for name in path.split(separator: "/") where name != "." {
-            if name == ".." { _ = names.popLast() } else { names.append(name) }
-        }
-        return "/" + names.joined(separator: "/")
     }
 
     // MARK: What every task may use; equal to the lists in the runner's sandbox_files.c

@@ -99,7 +99,7 @@ extension LauncherCore {
         queue.async { [self] in
             let found = round.work()
             loop.execute { [self] in
-                if !round.hasWaiting { surveyRounds.removeAll { $0 === round } }
+                surveyRounds.removeAll { $0.hasEnded }
                 for (look, finding) in found {
                     if let finding {
                         took(finding, look.launch)
@@ -116,8 +116,7 @@ extension LauncherCore {
         try? launch.group?.kill()
         launch.process?.kill()
         let time = Self.longestSurvey.shortText
-        let message =
-            "its memory could not be measured for \(time), because its threads change it all the time"
+        let message = "its memory could not be measured within \(time)"
         handle(.kill(.protocolError, message: message), launch)
     }
 

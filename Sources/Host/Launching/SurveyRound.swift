@@ -12,19 +12,30 @@ final class SurveyRound: Sendable {
         let aims: LaunchSurvey.Aims
     }
 
-    private let waiting: Mutex<[Look]>
+    private struct State {
+        var waiting: [Look]
+        /// How many workers have not returned.
+        var workers = 0
+    }
 
-    init(_ looks: [Look]) { waiting = Mutex(looks.reversed()) }
+    private let state: Mutex<State>
+
+    init(_ looks: [Look]) { state = Mutex(State(waiting: looks.reversed())) }
 
     /// Whether no worker has begun with some of the launches.
-    var hasWaiting: Bool { waiting.withLock { !$0.isEmpty } }
+    var hasWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    /// Whether every launch was measured, and no worker is held up.
+    var hasEnded: Bool { state.withLock { $0.waiting.isEmpty && $0.workers == 0 } }
 
     /// Measures launches until none waits; blocks the calling thread.
     ///
     /// - Returns: What was found, without a finding for launches with very many processes.
     func work() -> [(look: Look, finding: LaunchSurvey.Finding?)] {
+        state.withLock { $0.workers += 1 }
+        defer { state.withLock { $0.workers -= 1 } }
         var found: [(look: Look, finding: LaunchSurvey.Finding?)] = []
-        while let look = waiting.withLock({ $0.popLast() }) {
+        while let look = state.withLock({ $0.waiting.popLast() }) {
             found.append((look, look.survey.look(look.aims, few: LaunchSurvey.fewProcesses)))
         }
         return found

@@ -2,6 +2,8 @@ public import TaskModel
 
 /// A request store in memory, as a value; it must pass the same tests as the SQLite store.
 ///
+/// The file is long because it has a method for each write and each question of the store.
+///
 /// The virtual hosts of simulations use it. A test can copy it to simulate a host that is killed: the next
 /// host begins with the copy. Writes are durable immediately. Notes become durable with the next write; until
 /// then, ``loseNotes()`` can discard them.

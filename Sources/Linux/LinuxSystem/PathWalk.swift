@@ -91,6 +91,15 @@ public struct PathWalk: Equatable, Sendable {
         path == directory || path.hasPrefix(directory == "/" ? "/" : directory + "/")
     }
 
+    /// The path without empty names, `.` and `..`; links are not followed.
+    public static func normalized(_ path: String) -> String {
+        var names: [Substring] = []
+        for name in path.split(separator: "/") where name != "." {
+            if name == ".." { _ = names.popLast() } else { names.append(name) }
+        }
+        return "/" + names.joined(separator: "/")
+    }
+
     /// The names in a path, in reverse order.
     private static func names(_ path: String) -> [String] {
         path.split(separator: "/").filter { $0 != "." }.reversed().map(String.init)

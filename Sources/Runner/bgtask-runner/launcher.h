@@ -169,8 +169,7 @@ void templates_kill(struct template *template);
 /** Kills the templates that have not answered or ended in time; the launches that wait for them then fail. */
 void templates_kill_overdue(struct launcher *launcher);
 /** Every 10 s, kills the templates that use CPU time, hold rules of Landlock, or have a child or another
- *  process in their group, and children of this
- *  process that are in no known group. */
+ *  process in their group, and children of this process that are in no known group. */
 void templates_watch(struct launcher *launcher);
 /** Milliseconds until templates_watch must be called again; -1 for never. */
 int templates_watch_timeout(const struct launcher *launcher);
@@ -312,8 +311,7 @@ bool launches_own(const struct launcher *launcher, pid_t pid);
 /* launcher_guardian.c
  *
  * The kernel kills a task when the launcher dies, but not what the task has started. A living launcher or
- * host
- * kills that. The guardian does it when both were killed. */
+ * host kills that. The guardian does it when both were killed. */
 
 /** Starts the guardian, if the path of the groups is known. On failure, returns false and sets errno. */
 bool guardian_start(struct launcher *launcher);

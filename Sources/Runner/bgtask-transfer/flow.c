@@ -154,7 +154,7 @@ static void keep_answer(struct transfer *transfer, const char *bytes, size_t len
     transfer->has_lost_answer = !has_file || !partial_append(partial, bytes, length);
 }
 
-/* The most bytes of a body that goes into no file. The response alone decides how the attempt ends, and a
+/* The most bytes of a body that is no download. The response alone decides how the attempt ends, and a
  * body without an end would hold its place until the transfer is cancelled. */
 #define UNKEPT_MAX (1 << 20)
 

@@ -112,7 +112,7 @@ struct transfer {
     uint8_t *answer;      /**< The body of the answer to an upload; NULL before its first byte. */
     size_t answer_length; /**< The bytes in `answer`; those of a longer body are also in `partial`. */
     bool has_lost_answer; /**< The answer is too long, or its file could not be written. */
-    int64_t unkept;  /**< The bytes of bodies that go into no file: of redirects, of an error, or the answer
+    int64_t unkept;  /**< The bytes of bodies that are no download: of redirects, of an error, or the answer
                         to an upload. */
     int64_t ignored; /**< The bytes of the body of the newest redirect. */
     bool is_cut;     /**< There were too many of them, so the rest is not read. */

@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// The paths of a manifest's grants of one kind, to find those that permit what a launch used.
 ///
 /// It compares texts, because the links and the home directory of the host may be others than those of this
@@ -10,12 +12,12 @@ struct GrantedPaths {
 
     init(_ paths: [String]) {
         patterns = paths.filter(Self.isPattern)
-        plain = paths.filter { !Self.isPattern($0) }.map(Self.normalized)
+        plain = paths.filter { !Self.isPattern($0) }.map(PathWalk.normalized)
     }
 
     /// The innermost grant without variable parts that contains a path; `nil` if none does.
     func innermost(containing path: String) -> String? {
-        plain.filter { Self.isInside(path, $0) }.max { $0.utf8.count < $1.utf8.count }
+        plain.filter { PathWalk.isInside(path, $0) }.max { $0.utf8.count < $1.utf8.count }
     }
 
     /// The grants with variable parts that may permit a path.
@@ -23,19 +25,6 @@ struct GrantedPaths {
 
     /// Whether a grant has parts that the host fills in: `~` or `${payload.KEY}`.
     static func isPattern(_ grant: String) -> Bool { grant.hasPrefix("~") || grant.contains("${") }
-
-    static func isInside(_ path: String, _ directory: String) -> Bool {
-        path == directory || path.hasPrefix(directory.hasSuffix("/") ? directory : directory + "/")
-    }
-
-    /// The path without empty names, `.` and `..`.
-    static func normalized(_ path: String) -> String {
-        var names: [Substring] = []
-        for name in path.split(separator: "/") where name != "." {
-            if name == ".." { _ = names.popLast() } else { names.append(name) }
-        }
-        return "/" + names.joined(separator: "/")
-    }
 
     /// Whether a path can be inside what a pattern stands for: each variable part is one name or several.
     private static func matches(_ path: String, _ pattern: String) -> Bool {

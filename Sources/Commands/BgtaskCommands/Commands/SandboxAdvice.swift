@@ -75,7 +75,7 @@ struct SandboxAdvice: Codable, Equatable {
             guard call.use == .read || call.use == .write, let path = call.subject, path.hasPrefix("/") else {
                 return nil
             }
-            return (call, GrantedPaths.normalized(path))
+            return (call, PathWalk.normalized(path))
         }
     }
 
@@ -91,7 +91,7 @@ struct SandboxAdvice: Codable, Equatable {
                 // A task can use the granted directory itself, for example with mkdir or O_TMPFILE.
                 let parent = ObservedCalls.Call.parent(of: path)
                 directories.insert(
-                    GrantedPaths.isInside(parent, grant) && leadsInside(parent, grant) ? parent : grant)
+                    PathWalk.isInside(parent, grant) && leadsInside(parent, grant) ? parent : grant)
             } else {
                 let patterns = paths.patterns(matching: path)
                 kept.formUnion(patterns)
@@ -101,7 +101,7 @@ struct SandboxAdvice: Codable, Equatable {
         if !unmatched.isEmpty { kept.formUnion(granted.write.map(\.path)) }
         let narrow = outermost(directories).map { directory in
             let creates = granted.write.contains {
-                $0.create && !GrantedPaths.isPattern($0.path) && GrantedPaths.normalized($0.path) == directory
+                $0.create && !GrantedPaths.isPattern($0.path) && PathWalk.normalized($0.path) == directory
             }
             return WriteGrant(path: directory, create: creates)
         }
@@ -118,7 +118,7 @@ struct SandboxAdvice: Codable, Equatable {
         guard let real = try? PathWalk(path).realPath, let root = try? PathWalk(grant).realPath else {
             return true
         }
-        return GrantedPaths.isInside(real, root)
+        return PathWalk.isInside(real, root)
     }
 
     /// The read grants that some uses need: inside those of the manifest, or these themselves.
@@ -142,7 +142,7 @@ struct SandboxAdvice: Codable, Equatable {
         // A directory stands for its files only if the manifest permits it, and nothing in it was refused.
         let narrow = gathered(files) { directory in
             paths.innermost(containing: directory) != nil
-                && !refused.contains { GrantedPaths.isInside($0, directory) }
+                && !refused.contains { PathWalk.isInside($0, directory) }
         }
         let wide = GrantedPaths(Array(kept))
         let grants = Set(narrow.filter { wide.innermost(containing: $0) == nil }).union(kept)
@@ -177,7 +177,7 @@ struct SandboxAdvice: Codable, Equatable {
     private static func outermost(_ paths: Set<String>) -> [String] {
         let sorted = paths.sorted()
         return sorted.filter { path in
-            !sorted.contains { $0 != path && GrantedPaths.isInside(path, $0) }
+            !sorted.contains { $0 != path && PathWalk.isInside(path, $0) }
         }
     }
 
