@@ -145,9 +145,9 @@ final class LaunchHarness: Sendable {
     }
 
     /// Checks repeatedly until the condition holds; the limit of 60 s is long because machines can be busy.
-    func wait(for what: String, until isThere: @Sendable () -> Bool) async throws {
+    func wait(for what: String, until isThere: @Sendable () async -> Bool) async throws {
         let deadline = Date(timeIntervalSinceNow: 60)
-        while !isThere() {
+        while await !isThere() {
             if Date() > deadline { throw Stuck(description: "\(what) did not come within 60 s") }
             try await Task.sleep(for: .milliseconds(5))
         }

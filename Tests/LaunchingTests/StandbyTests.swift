@@ -24,6 +24,10 @@ struct StandbyTests {
         let launcher = try Processes.parent(of: task)
         // The four processes are the launcher, the template, the launch and the standby.
         try await harness.wait(for: "a standby") { LauncherProcesses.all(of: launcher).count == 4 }
+        // Its process exists before the template has said so. A test that stops the template needs the word.
+        try await harness.wait(for: "word of the standby") {
+            await harness.launcher.ask { $0.standbys.values.contains { $0.count != nil } } ?? false
+        }
         // The template has its own cgroup. The standby is the process in a launch's cgroup that is not the
         // launch.
         let standby = try #require(

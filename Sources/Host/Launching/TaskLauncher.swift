@@ -322,7 +322,8 @@ public final class TaskLauncher: Sendable {
     /// The present CPU time and memory of one launch; `nil` if it has ended.
     public func usage(of id: LaunchID) async -> LaunchUsage? { await ask { $0.usage(of: id) } ?? nil }
 
-    private func ask<Answer: Sendable>(
+    /// Asks the core on its event loop; `nil` if the launcher has ended.
+    func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (LauncherCore) -> Answer
     ) async -> Answer? {
         guard let core = state.withLock({ $0.hasEnded ? nil : $0.core }) else { return nil }
