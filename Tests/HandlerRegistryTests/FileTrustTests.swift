@@ -47,6 +47,26 @@ struct FileTrustTests {
         try mend(folder, problem)
     }
 
+    @Test(arguments: ["third/party", "third/party/libDep.so", "third"])
+    func `a library whose run path others can change is refused`(name: String) throws {
+        let folder = try TemporaryFolder()
+        let directory = "\(folder.path)/third/party"
+        try folder.run("mkdir", "-p", directory)
+        try folder.compile("libDep.so", "int dep(void) { return 1; }")
+        try folder.run("mv", "\(folder.path)/plugins/libDep.so", directory)
+        try folder.compile(
+            "libA.so", "extern int dep(void); int a(void) { return dep(); }", "-L\(directory)", "-lDep",
+            "-Wl,-rpath,\(directory)")
+        try folder.write("manifests/a.yaml", HandlerRegistryTests.manifest("com.example.a"))
+        #expect(folder.registry.scan().problems == [])
+        // Others can create a directory that does not exist if they can write the one above it.
+        if name == "third" { try folder.run("rm", "-r", directory) }
+        try folder.run("chown", "4711", "\(folder.path)/\(name)")
+        let problem = try problem(folder)
+        #expect(problem.finding.contains("what library 'libA.so' loads by its run path"), "\(problem)")
+        try mend(folder, problem)
+    }
+
     @Test(
         arguments: ["plugins", "manifests", "."], ["chown 4711", "chmod 0775", "chmod 0757", "chmod 2777"])
     func `a directory on the way that others may write is refused, however far up`(
@@ -95,7 +115,7 @@ struct FileTrustTests {
     @Test func `the remedy for a device does not change its mode`() throws {
         let problem = try #require(try FileTrust.problem(with: "/dev/null", called: "the manifest"))
         #expect(problem.remedy == "Name a file instead of a device")
-        #expect(problem.finding == "untrusted: the manifest is /dev/null, which is no file of root")
+        #expect(problem.finding == "untrusted: the manifest: /dev/null is no file of root")
     }
 
     @Test func `another's link is refused, whatever it leads to`() throws {

@@ -81,11 +81,16 @@ import Testing
         #expect(TransferRequest.withoutUser(url) == shown)
     }
 
-    @Test func `listings show no cookies`() {
+    @Test func `listings show no cookies and no users of addresses`() {
         let response = TransferResponse(
             status: 200, url: "http://a/",
-            headers: ["HTTP/1.1 200 OK", "Set-Cookie: id=secret", "ETag: \"a\""])
-        #expect(response.publicHeaders == ["HTTP/1.1 200 OK", "Set-Cookie: ***", "ETag: \"a\""])
+            headers: [
+                "HTTP/1.1 200 OK", "Set-Cookie: id=secret", "ETag: \"a\"", "Location: https://u:p@a/f",
+            ])
+        #expect(
+            response.publicHeaders == [
+                "HTTP/1.1 200 OK", "Set-Cookie: ***", "ETag: \"a\"", "Location: https://***@a/f",
+            ])
     }
 
     /// The host asks for the server at each step of a transfer, so plain addresses have a short way.

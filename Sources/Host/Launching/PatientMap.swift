@@ -10,7 +10,7 @@ enum PatientMap {
     /// The longest time for which the event loop waits for a map: 250 ms.
     ///
     /// Our choice; other maps are read in less than a millisecond.
-    private static let patience = DispatchTimeInterval.milliseconds(250)
+    static let patience = DispatchTimeInterval.milliseconds(250)
 
     /// A map, or that it did not come in time.
     enum Answer {
@@ -19,11 +19,19 @@ enum PatientMap {
     }
 
     /// Reads the map on a thread of its own, and waits for a short time.
-    static func read(_ process: Int32) -> Answer {
+    ///
+    /// - Parameters:
+    ///   - process: The process.
+    ///   - patience: The longest time to wait.
+    ///   - look: Reads the map; blocks the calling thread.
+    static func read(
+        _ process: Int32, within patience: DispatchTimeInterval = patience,
+        by look: @escaping @Sendable (Int32) -> CodeMap? = { CodeMap(of: $0) }
+    ) -> Answer {
         let found = Found()
         // A queue of its own: a thread that is held up must not keep others from working.
         DispatchQueue(label: "bgtask.map", qos: .userInitiated).async {
-            let map = CodeMap(of: process)
+            let map = look(process)
             found.map.withLock { $0 = map }
             found.signal.signal()
         }

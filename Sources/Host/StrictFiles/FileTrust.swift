@@ -82,7 +82,7 @@ public struct FileTrust {
         let chown = step.kind == .link ? "chown -h root:root" : "chown root:root"
         if step.path.hasPrefix("/dev/") {
             return (
-                "untrusted: \(name) is \(step.path), which is no file of root",
+                "untrusted: \(name): \(step.path) is no file of root",
                 "Name a file instead of a device"
             )
         }

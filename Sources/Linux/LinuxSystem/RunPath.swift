@@ -9,9 +9,20 @@ public enum RunPath {
         guard let bytes = try? FileContents.read(library),
             let file = try? ELFFile(bytes, functions: .only([]))
         else { return [] }
+        return libraries(in: directories(of: file.runPaths))
+    }
+
+    /// The absolute directories among the entries of a run path, without those that the loader searches for
+    /// every library.
+    public static func directories(of entries: [String]) -> [String] {
         let system = LoaderPaths.directories()
+        return entries.filter { $0.hasPrefix("/") && !system.contains($0) }
+    }
+
+    /// The real paths of the shared libraries in directories; what can't be read is left out.
+    public static func libraries(in directories: [String]) -> [String] {
         var found: [String] = []
-        for directory in file.runPaths where directory.hasPrefix("/") && !system.contains(directory) {
+        for directory in directories {
             for name in (try? DirectoryTree.names(in: directory)) ?? [] where isLibrary(name) {
                 guard let path = try? DirectoryTree.realPath(of: "\(directory)/\(name)"),
                     !found.contains(path), hasFormat(path)

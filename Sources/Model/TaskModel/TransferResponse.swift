@@ -7,11 +7,13 @@ public struct TransferResponse: Equatable, Sendable {
     /// The header lines, the status line first.
     public var headers: [String]
 
-    /// The header lines without the values of cookies, for people and listings.
+    /// The header lines without the values of cookies, and without the users of addresses such as that of
+    /// `Location`; for people and listings.
     public var publicHeaders: [String] {
         headers.map { line in
             let name = line.prefix { $0 != ":" }
-            return name.lowercased().hasPrefix("set-cookie") ? "\(name): ***" : line
+            return name.lowercased().hasPrefix("set-cookie")
+                ? "\(name): ***" : TransferRequest.withoutUser(line)
         }
     }
 

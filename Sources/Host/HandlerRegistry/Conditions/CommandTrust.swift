@@ -34,7 +34,7 @@ enum CommandTrust {
         for argument in arguments.dropFirst() {
             let isFile = argument.hasPrefix("/") && SmallFile.exists(argument)
             guard isFile, !DirectoryTree.isDirectory(argument) else { continue }
-            let name = "'\(argument)', which the program may execute,"
+            let name = "'\(argument)', which the program may execute"
             if let problem = try self.problem(with: argument, called: name, depth: 0, &trust) {
                 return problem
             }

@@ -70,6 +70,8 @@ struct PluginLibraries {
         var hash: String
         /// The names of the libraries that this one depends on.
         var needed: [String]
+        /// The directories in which the loader looks for them first, as the library names them.
+        var runPaths: [String]
         /// The entry functions that the library exports: at most ``pluginEntry`` and ``appEntry``.
         var entries: Set<String>
     }
@@ -223,8 +225,22 @@ struct PluginLibraries {
                 finding: "library '\(name)' is not in the plugins directory \(pluginsDirectory)",
                 remedy: "Put the library there", isMissing: true)
         }
-        try checkTrust(name, path)
-        let signature = signatures.signatureIdentity(of: path)
+        try checkTrust(name) { () throws(SystemCallError) in
+            try FileTrust.problem(with: path, called: "library '\(name)'")
+        }
+        let facts = try facts(of: name, realPath, identity)
+        // Others can change these directories at any time, so a look at the facts that are known is not
+        // enough.
+        try checkTrust(name) { () throws(SystemCallError) in
+            try Self.runPathProblem(of: name, RunPath.directories(of: facts.runPaths))
+        }
+        return facts
+    }
+
+    private mutating func facts(
+        of name: String, _ realPath: String, _ identity: FileIdentity
+    ) throws(LibraryError) -> Facts {
+        let signature = signatures.signatureIdentity(of: "\(pluginsDirectory)/\(name)")
         if let known = known[name], known.identity == identity, known.signature == signature {
             return try known.facts.get()
         }
@@ -235,9 +251,27 @@ struct PluginLibraries {
         return try facts.get()
     }
 
-    private func checkTrust(_ name: String, _ path: String) throws(LibraryError) {
+    /// Why a host that runs as root must not let the loader search the run path of a library; `nil` if it may.
+    ///
+    /// The directories are checked as far as they exist: whoever can create one could put a library there. The
+    /// run paths of the libraries in them are those of libraries that root has installed.
+    private static func runPathProblem(
+        of name: String, _ directories: [String]
+    ) throws(SystemCallError) -> FileTrust.Problem? {
+        guard FileContents.isRoot else { return nil }
+        var trust = FileTrust()
+        for path in directories.map({ "\($0)/." }) + RunPath.libraries(in: directories) {
+            let found = try trust.problem(with: path, called: "what library '\(name)' loads by its run path")
+            if let found { return found }
+        }
+        return nil
+    }
+
+    private func checkTrust(
+        _ name: String, _ problem: () throws(SystemCallError) -> FileTrust.Problem?
+    ) throws(LibraryError) {
         do {
-            guard let problem = try FileTrust.problem(with: path, called: "library '\(name)'") else { return }
+            guard let problem = try problem() else { return }
             throw LibraryError(finding: problem.finding, remedy: problem.remedy)
         } catch let error as LibraryError {
             throw error
@@ -274,7 +308,8 @@ struct PluginLibraries {
             let file = try ELFFile(
                 bytes, functions: .only([StagedLibrary.appEntry, StagedLibrary.pluginEntry]))
             return Facts(
-                hash: SHA256.hexadecimal(of: bytes), needed: file.needed, entries: file.functions)
+                hash: SHA256.hexadecimal(of: bytes), needed: file.needed, runPaths: file.runPaths,
+                entries: file.functions)
         } catch let error as LibraryError {
             throw error
         } catch let error as ELFFile.FormatError {
