@@ -50,12 +50,15 @@ test: $(if $(FILTER),,test-packages)
 	swift build --build-tests $(FLAGS)
 	$(if $(FILTER),swift test --skip-build --disable-xctest --filter '$(FILTER)',@.ci/tests all)
 
+# The last command builds the shipped apps as their users get them. A release build compiles each module as a
+# whole, and finds faults that a debug build does not.
 test-packages:
 	@.ci/packages build
 	swift build $(FLAGS) --package-path Tests/Fixtures/Apps --build-tests
 	swift test --package-path Tests/Fixtures/Apps --skip-build
 	swift build $(FLAGS) --package-path Plugins/Apps --build-tests
 	swift test --package-path Plugins/Apps --skip-build
+	swift build $(FLAGS) -c release --package-path Plugins/Apps
 
 test-quick:
 	@.ci/packages build

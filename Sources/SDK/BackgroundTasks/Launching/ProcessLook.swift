@@ -1,3 +1,4 @@
+import CHandlerABI
 import Foundation
 
 /// Examines in /proc whether code of the app may still run in this process.
