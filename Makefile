@@ -114,7 +114,8 @@ bench-parts:
 	swift build -c release --product bgtask-runner
 	swift build -c release --package-path Benchmarks
 	swift build -c release --package-path Tests/Fixtures/Apps --product FeaturesApp
-	Benchmarks/.build/release/bgtask-benchmarks "$$(swift build -c release --show-bin-path)/bgtask-runner" \
+	"$$(swift build -c release --package-path Benchmarks --show-bin-path)/bgtask-benchmarks" \
+	    "$$(swift build -c release --show-bin-path)/bgtask-runner" \
 	    "$$(swift build -c release --package-path Tests/Fixtures/Apps --show-bin-path)/libFeaturesApp.so"
 
 # The tables of the page are made by a test, because the rules of other schedulers are part of the tests.
