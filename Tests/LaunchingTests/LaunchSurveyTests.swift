@@ -29,4 +29,42 @@ import Testing
         #expect(tooMany.threads > 5)
         #expect(tooMany.memory == nil)
     }
+
+    @Test func `a process that sleeps is measured at every tenth look, and at once when it has worked`()
+        throws
+    {
+        guard case .success(let own) = ControlGroup.own(),
+            let group = try? own.child("bgtask-test-\(UUID().uuidString)")
+        else { return print("skipped: no cgroup v2 here") }
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c", "x=a; read line; while [ ${#x} -lt 20000000 ]; do x=$x$x; done; echo grown; read line",
+        ]
+        let (input, output) = (Pipe(), Pipe())
+        (shell.standardInput, shell.standardOutput) = (input, output)
+        try shell.run()
+        defer {
+            kill(shell.processIdentifier, SIGKILL)
+            shell.waitUntilExit()
+            try? group.remove()
+        }
+        try SmallFile.write("\(shell.processIdentifier)", to: group.path + "/cgroup.procs")
+        let survey = LaunchSurvey(group: group, process: shell.processIdentifier, mayGrow: false)
+        let aims = LaunchSurvey.Aims(measuresMemory: true, mostThreads: 100)
+        // It sleeps as soon as a look finds what the one before found.
+        var before = 0
+        repeat {
+            usleep(1000)
+            before = survey.measurements
+            _ = survey.look(aims, few: 9)
+        } while survey.measurements != before
+        let resting = try #require(survey.look(aims, few: 9)?.memory)
+        let count = survey.measurements
+        for _ in 0..<(LaunchSurvey.mostUses + 1) { #expect(survey.look(aims, few: 9)?.memory == resting) }
+        #expect(survey.measurements == count + 1)
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        #expect(output.fileHandleForReading.availableData == Data("grown\n".utf8))
+        #expect(try #require(survey.look(aims, few: 9)?.memory) > resting + 10_000_000)
+    }
 }

@@ -72,6 +72,9 @@ public final class GroupMemory {
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_CLOEXEC) })
     }
 
+    /// The process of a group that has only this one and can't grow; `nil` for other groups.
+    public var onlyProcess: Int32? { !mayGrow && members.count == 1 ? members.first?.process : nil }
+
     /// Resident memory in bytes, with page tables and swapped pages.
     ///
     /// Pages that are shared with other processes or with files do not count, except for shared memory above

@@ -126,7 +126,7 @@ public enum ProcessUsage {
     }
 
     /// The CPU time of a process and its threads, without its children; zero if it is gone.
-    static func cpuClock(of process: Int32) -> Duration {
+    public static func cpuClock(of process: Int32) -> Duration {
         var time = timespec()
         // The kernel's number for the clock of a process; `clock_getcpuclockid` makes one more call to check
         // it.
