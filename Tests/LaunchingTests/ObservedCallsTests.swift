@@ -172,6 +172,11 @@ import Testing
         return lines.first { $0.hasPrefix("PPid:\t") }.flatMap { Int32($0.dropFirst(6)) }
     }
 
+    /// Whether this process has a filter of system calls, which its children inherit.
+    private static func hasFilter() throws -> Bool {
+        try !SmallFile.read("/proc/self/status").contains("\nSeccomp:\t0\n")
+    }
+
     @Test(arguments: SandboxTests.Setting.all)
     func `a hostile plugin's attempts are in its record`(setting: SandboxTests.Setting) async throws {
         let field = try await HostileField(setting)
@@ -195,6 +200,10 @@ import Testing
             wanted.subtract(["mount", "unshare"])
             // In all others, the launch has a namespace without the segment.
             wanted.insert("shmat")
+        }
+        // In a container with a filter, such as that of systemd-nspawn, the same holds for these.
+        if try Self.hasFilter() {
+            wanted.subtract(["clock_settime", "fanotify_init", "init_module", "syslog"])
         }
         #expect(wanted.subtracting(names).isEmpty, "missing: \(wanted.subtracting(names))")
         let attributes = calls.refused.first { $0.name == "chmod" && $0.subject == field.path("secret/file") }
