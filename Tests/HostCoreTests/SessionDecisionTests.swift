@@ -124,6 +124,38 @@ struct SessionRig {
         #expect(rig.deliveries == 1, "what was handled stays so")
     }
 
+    @Test(arguments: [false, true])
+    func `of two launches with the session, one handles an end, and the other if that one leaves`(
+        detaches: Bool
+    ) throws {
+        var rig = try SessionRig()
+        let (other, launch) = (try rig.launch("events"), try rig.launch("quiet"))
+        for id in [other, launch] { try rig.ask(.attach, id) }
+        let id = try rig.begin(launch)
+        /// Reads the news of a launch up to an end, or until it waits.
+        func read(_ launch: LaunchID, after call: UInt64? = nil) throws -> (end: TransferID?, waits: UInt64?)
+        {
+            var next = call
+            while true {
+                let call = try next ?? rig.send(.next, launch)
+                guard let news = try rig.answer(call)?.news else { return (nil, call) }
+                if news.state == .ended { return (news.transfer, nil) }
+                next = nil
+            }
+        }
+        var waiting = try read(other).waits
+        try rig.finish(id)
+        // The one that waits has asked first, but the other one has begun the transfer.
+        waiting = try read(other, after: waiting).waits
+        #expect(waiting != nil)
+        #expect(try read(launch).end == id)
+        #expect(try rig.ask(.list, other).news == nil)
+        if detaches { try rig.ask(.detach, launch) } else { try rig.end("quiet") }
+        #expect(try read(other, after: waiting).end == id)
+        try rig.ask(.told, other) { $0.transfer = id }
+        #expect(try rig.ask(.list, other).news == nil)
+    }
+
     @Test func `a launch that has the session hears of each change, and no other is begun`() throws {
         var rig = try SessionRig()
         let launch = try rig.launch("quiet")
@@ -281,6 +313,31 @@ struct SessionRig {
         let next = try rig.begin(later) { $0.resumes = id }
         #expect(rig.rig.world.transferOrders.contains(.move(id, to: next)))
         #expect(rig[next]?.completed == 10 && rig[id]?.keepsPart == nil)
+    }
+
+    @Test func `resume data is still good after a begin that the store refused`() throws {
+        var rig = try SessionRig()
+        let launch = try rig.launch("quiet")
+        let id = try rig.begin(launch)
+        try rig.send(.cancel, launch) {
+            $0.transfer = id
+            $0.keeps = true
+        }
+        try rig.finish(id, .cancelled)
+        #expect(rig[id]?.keepsPart == true)
+        let call = try rig.queue(.begin, launch) {
+            $0.request = SessionRequest(url: "http://a/x")
+            $0.request?.resumes = id
+        }
+        rig.rig.isDiskFull = true
+        try rig.rig.calm()
+        rig.rig.isDiskFull = false
+        #expect(throws: (any Error).self) { try rig.answer(call) }
+        #expect(rig[id]?.keepsPart == true)
+        let moves = rig.rig.world.transferOrders.filter { if case .move = $0 { true } else { false } }
+        #expect(moves.isEmpty)
+        let next = try rig.begin(launch) { $0.resumes = id }
+        #expect(rig[next]?.completed == 10)
     }
 
     @Test func `a delegate decides about a transfer whose date has come, if a launch has the session`() throws

@@ -1,3 +1,4 @@
+import HostSettings
 import HandlerRegistry
 import MemoryStore
 import Scheduling
@@ -639,6 +640,49 @@ extension StoreWrite {
         let today = try #require(
             world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday)
         #expect(today.received == 70 && today.sent == 1)
+    }
+
+    @Test func `with a limit of 0 B, nothing begins on a metered network, and something is said`() throws {
+        var world = TransferWorld()
+        var settings = VirtualManifests.settings[0]
+        settings.effective.meteredTransfersPerDay = ByteCount(bytes: 0)
+        world.give(.settings(settings))
+        var metered = Conditions.simulatedStart
+        metered.network = .known(.metered)
+        world.give(.conditions(metered))
+        let id = try world.submit().id
+        #expect(world[id]?.state == .waiting)
+        #expect(world.core.explainedTransfer(id, at: world.now)?.vetoes.first?.policy == "TransferBudget")
+        world.give(.conditions(.simulatedStart))
+        #expect(world[id]?.state == .running)
+    }
+
+    @Test func `the bytes of a reserved transfer that was cancelled as it began count for its bundle`() throws
+    {
+        var world = TransferWorld()
+        for _ in 0..<10 { try world.submit("http://one/x") }
+        let id = try #require(world.reserved.first)
+        let bundle = try BundleIdentifier("org.example")
+        _ = try world.call(.cancelTransfer(id))
+        world.give(.transfers([.began(id)]))
+        world.end(id, .cancelled, completed: 70)
+        let today = try #require(
+            world.core.bundleFacts(at: world.now).first { $0.bundle == bundle }?.transferredToday)
+        #expect(today.received == 70)
+    }
+
+    @Test func `a reserved transfer whose order can't be made ends`() throws {
+        var world = TransferWorld()
+        for _ in 0..<10 { try world.submit("http://one/x") }
+        let id = try #require(world.reserved.first)
+        world.end(id, .futile)
+        #expect(world[id]?.outcome == .failed)
+    }
+
+    @Test func `a program can claim any number of bytes`() throws {
+        var use = TransferUse()
+        for _ in 0..<10_000 { use.add(received: 1 << 50, sent: 1 << 50, isMetered: true, on: 1) }
+        #expect(use.days[1]?.received == 1 << 60 && use.days[1]?.metered == 1 << 61)
     }
 
     /// Otherwise, a bundle exceeds its bytes by all that the link moves until the host has stopped it.

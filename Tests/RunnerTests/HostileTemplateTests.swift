@@ -60,6 +60,17 @@ struct HostileTemplateTests {
         try field.otherGoesOn()
     }
 
+    @Test func `a template that reports one failure and goes on is killed`() throws {
+        let field = try Field()
+        let alive = try field.launcher.makeFIFO("alive")
+        defer { close(alive) }
+        guard case .templateFailed = try field.template(that: "failed-once").1 else {
+            throw HarnessError("loaded")
+        }
+        #expect(try waitUntilReadable(alive), "the process is alive")
+        try field.otherGoesOn()
+    }
+
     @Test func `the second answer to one request kills its template, and no other`() throws {
         let field = try Field()
         let (template, _) = try field.template(that: "twice")

@@ -142,6 +142,35 @@ import Testing
         #expect(throws: HarnessError.self) { try launcher.launch(template, .cgroup) }
     }
 
+    /// The host retires a template for new code, while it makes a standby and a launch.
+    @Test(.enabled(if: Cgroups.root != nil, "only templates with cgroups stay"))
+    func `a template that is retired before it answers makes the launch that it was asked for`() throws {
+        let launcher = try TestLauncher()
+        let standby = try Cgroups.make("standby-\(launcher.pid)")
+        defer { rmdir(standby) }
+        var group: String?
+        let (template, _) = try launcher.template("expires", .cgroup) {
+            group = try? Cgroups.make("template-\(launcher.pid)")
+            $0.cgroup = group
+        }
+        let path = try #require(group)
+        defer { rmdir(path) }
+        let text = try String(contentsOfFile: path + "/cgroup.procs", encoding: .utf8)
+        let process = try #require(pid_t(text.prefix { $0 != "\n" }))
+        kill(process, SIGSTOP)
+        try launcher.send(PrepareMessage(template: template, cgroup: standby, subprocesses: false))
+        let task = try launcher.launch(
+            template, .cgroup,
+            meanwhile: {
+                try launcher.send(RetireMessage(template: template))
+                kill(process, SIGCONT)
+            })
+        try task.waitUntilReady()
+        try task.waitForLog()
+        try task.send(TaskExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+        #expect(try launcher.exited().waitStatus == 0)
+    }
+
     @Test(.enabled(if: Cgroups.root != nil && geteuid() == 0, "only root can leave a group"))
     func `a child that moved itself to another cgroup dies with its launch, and others live on`() throws {
         let launcher = try TestLauncher()

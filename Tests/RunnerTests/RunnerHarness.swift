@@ -129,10 +129,11 @@ final class TestLauncher {
         return end
     }
 
-    /// Requests a task and starts its launch.
+    /// Requests a task and starts its launch; `meanwhile` runs before the answer is read.
     func launch(
         _ template: UInt64, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false,
-        conditions: [HandlerConditions] = [], change: (inout TaskLaunchMessage) -> Void = { _ in }
+        conditions: [HandlerConditions] = [], change: (inout TaskLaunchMessage) -> Void = { _ in },
+        meanwhile: () throws -> Void = {}
     ) throws -> TestTask {
         let id = number()
         var group: String?
@@ -145,6 +146,7 @@ final class TestLauncher {
             SpawnMessage(
                 launch: id, template: template, cgroup: group, subprocesses: subprocesses, fresh: fresh,
                 memory: nil))
+        try meanwhile()
         let report = try next()
         guard case .spawned(let spawned) = report, descriptors.count == spawned.descriptorCount else {
             throw HarnessError("\(report) with \(descriptors.count) descriptors")

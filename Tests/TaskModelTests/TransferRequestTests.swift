@@ -81,6 +81,15 @@ import Testing
         #expect(TransferRequest.withoutUser(url) == shown)
     }
 
+    @Test func `header lines count with what their message adds to each`() throws {
+        var request = TransferRequest(
+            bundle: try BundleIdentifier("org.example"), direction: .download, url: "http://a/x")
+        request.headers = Array(repeating: "a:", count: 6_000)
+        #expect(request.problem == nil)
+        request.headers = Array(repeating: "a:", count: 7_000)
+        #expect(request.problem?.finding.contains("32 KiB") == true)
+    }
+
     @Test func `listings show no cookies and no users of addresses`() {
         let response = TransferResponse(
             status: 200, url: "http://a/",

@@ -52,7 +52,11 @@ with Trouble(sys.argv[1], f"seed {seed}, size {size}") as world:
             if number is None:
                 points[0] = at
                 continue
-            os.kill(number, signal.SIGKILL)
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:  # It has ended by itself, after an attempt.
+                points[0] = at
+                continue
         points.pop(0)
         killed[victims.pop(0)] += 1
     world.get("release/big")

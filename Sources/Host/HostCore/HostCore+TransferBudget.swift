@@ -11,15 +11,23 @@ extension HostCore {
         return facts
     }
 
-    /// The bundles that have used their bytes of the day; none on an unmetered network.
-    func bundlesOverBudget(at now: Moment) -> Set<BundleIdentifier> {
-        guard isMetered, let limit = settings?.effective.meteredTransfersPerDay else { return [] }
-        return Set(transferUse.keys.filter { transferredToday($0, at: now).metered >= limit.bytes })
+    /// Whether a bundle has used its bytes of the day; always false on an unmetered network.
+    func isOverBudget(_ bundle: BundleIdentifier, at now: Moment) -> Bool {
+        guard isMetered, let limit = settings?.effective.meteredTransfersPerDay else { return false }
+        return transferredToday(bundle, at: now).metered >= limit.bytes
     }
+
+    /// The bundles that have used their bytes of the day.
+    func bundlesOverBudget(at now: Moment) -> Set<BundleIdentifier> {
+        Set(transferUse.keys.filter { isOverBudget($0, at: now) })
+    }
+
+    /// Whether no bundle may move a byte, because the limit of a day is 0 B.
+    var isBudgetEmpty: Bool { isMetered && settings?.effective.meteredTransfersPerDay.bytes == 0 }
 
     /// The veto of the policy TransferBudget; `nil` if it has no objection.
     func budgetVeto(of bundle: BundleIdentifier, at now: Moment) -> Verdict? {
-        guard bundlesOverBudget(at: now).contains(bundle),
+        guard isOverBudget(bundle, at: now),
             let limit = settings?.effective.meteredTransfersPerDay
         else { return nil }
         let used = ByteCount.mebibytes(transferredToday(bundle, at: now).metered >> 20)

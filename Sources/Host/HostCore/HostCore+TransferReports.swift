@@ -45,7 +45,13 @@ extension HostCore {
             transfer.total = total ?? transfer.total
             put(transfer)
         case .ended(let id, let end, let received, let sent):
-            if transfers.reserve.remove(id) { stoppedTransfers.remove(id) }
+            if transfers.reserve.remove(id) {
+                stoppedTransfers.remove(id)
+                // The order did not fit, so the attempt has ended before it began.
+                if end.kind == .futile, let transfer = transfers[id], transfer.state == .waiting {
+                    begin(transfer)
+                }
+            }
             // The program may have made files after they were removed for the end.
             // An end that is not stored yet removes them when it is.
             let isStored = transfers[id]?.state == .ended && !unstoredEnds.contains(id)
@@ -108,8 +114,8 @@ extension HostCore {
         let (more, moreSent) = (max(0, received - mark.received), max(0, sent - mark.sent))
         (mark.received, mark.sent) = (max(received, mark.received), max(sent, mark.sent))
         transferMarks[transfer.id] = mark
-        transfer.received += more
-        transfer.sent += moreSent
+        transfer.received.addBounded(more)
+        transfer.sent.addBounded(moreSent)
         count(for: transfer.request.bundle, received: more, sent: moreSent)
     }
 

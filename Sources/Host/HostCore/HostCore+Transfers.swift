@@ -147,12 +147,13 @@ extension HostCore {
             transfer.expire(at: now.wall)
             conclude(transfer)
         }
-        let spent = bundlesOverBudget(at: now)
+        let (spent, isEmpty) = (bundlesOverBudget(at: now), isBudgetEmpty)
         allowBytes()
         var answers: [TransferBook.Terms: Bool] = [:]
         func may(_ terms: TransferBook.Terms) -> Bool {
             if let answer = answers[terms] { return answer }
-            let answer = !spent.contains(terms.bundle) && !scheduler.holds(terms.request, at: now)
+            let isSpent = isEmpty || spent.contains(terms.bundle)
+            let answer = !isSpent && !scheduler.holds(terms.request, at: now)
             answers[terms] = answer
             return answer
         }
@@ -286,7 +287,11 @@ extension HostCore {
         }
         stoppedTransfers.remove(transfer.id)
         unstoredEnds.insert(transfer.id)
-        if transfers.reserve.remove(transfer.id) { emit(.transfer(.cancel(transfer.id))) }
+        if transfers.reserve.remove(transfer.id) {
+            emit(.transfer(.cancel(transfer.id)))
+            // The program may have begun it already.
+            abandonedMarks[transfer.id] = (transfer.request.bundle, TransferMark(begun: transfer.completed))
+        }
         for old in transfers.put(transfer, at: now) { forget(old) }
         // The files go before the end is durable, because on a full disk it becomes durable only then. If the
         // host dies in between, the transfer begins again from its first byte.

@@ -1,10 +1,11 @@
 import LinuxSystem
+import Synchronization
 
 /// Measures the processes of a launch where the kernel does not.
 ///
 /// To look at thousands of processes takes so long that the host's other work would wait, so this happens on
-/// two queues: one for all launches that have few processes, and one for the others. So a launch with very
-/// many processes delays only others of its kind.
+/// other threads: those of ``SurveyRound`` for launches that have few processes, and one for all others. So a
+/// launch with very many processes delays only others of its kind.
 final class LaunchSurvey: @unchecked Sendable {
     // Unchecked: only one queue at a time calls `look`.
     /// A launch with more processes than these is measured on the queue of the crowded ones: our choice, a
@@ -41,6 +42,9 @@ final class LaunchSurvey: @unchecked Sendable {
     private let mayGrow: Bool
     /// Reads the memory of the group; created at the first measurement.
     private var groupMemory: GroupMemory?
+    /// Since when a thread measures the launch, on CLOCK_MONOTONIC; `nil` if none does. The event loop reads
+    /// it.
+    let began = Mutex<Duration?>(nil)
     /// The last measurement of a launch whose only process has slept since then.
     private var rest: Rest?
 

@@ -32,6 +32,7 @@ extension LauncherCore {
         idleTimers = [:]
         templateUses = [:]
         templateGroups = [:]
+        templateProcesses = [:]
         templateCopies = [:]
         standbys = [:]
         templatesWithoutStandby = []

@@ -1,6 +1,7 @@
 import Dispatch
 import LinuxSystem
 import NIOCore
+import Synchronization
 import TaskModel
 
 /// Monitors the CPU time and memory of running launches.
@@ -80,8 +81,9 @@ extension LauncherCore {
         if polled.isEmpty { return }
         scheduleMemoryLook()
         let now = moments.now().monotonic
-        for launch in polled where launch.surveyedSince.map({ now - $0 > Self.longestSurvey }) == true {
-            killUnmeasured(launch)
+        for launch in polled {
+            let began = launch.survey?.began.withLock(\.self)
+            if let began, now - began > Self.longestSurvey { killUnmeasured(launch) }
         }
         let isHeldUp = !surveyRounds.isEmpty
         for round in surveyRounds where round.hasWaiting { survey(round, on: Self.surveyQueue()) }
@@ -89,7 +91,7 @@ extension LauncherCore {
             survey(of: launch).map { SurveyRound.Look(launch: launch, survey: $0, aims: aims(for: launch)) }
         }
         if looks.isEmpty { return }
-        for look in looks { look.launch.surveyedSince = now }
+        for look in looks { look.launch.isBeingSurveyed = true }
         let round = SurveyRound(looks)
         surveyRounds.append(round)
         survey(round, on: isHeldUp ? Self.surveyQueue() : Self.surveys)
@@ -97,7 +99,7 @@ extension LauncherCore {
 
     private func survey(_ round: SurveyRound, on queue: DispatchQueue) {
         queue.async { [self] in
-            let found = round.work()
+            let found = round.work { moments.now().monotonic }
             loop.execute { [self] in
                 surveyRounds.removeAll { $0.hasEnded }
                 for (look, finding) in found {
@@ -111,7 +113,7 @@ extension LauncherCore {
         }
     }
 
-    /// Kills a launch that keeps others from measuring it.
+    /// Kills a launch that has held up its measurement for too long.
     private func killUnmeasured(_ launch: RunningLaunch) {
         try? launch.group?.kill()
         launch.process?.kill()
@@ -123,7 +125,9 @@ extension LauncherCore {
     /// Measures a launch with many processes; others do not wait for it.
     private func surveyCrowded(_ launch: RunningLaunch, _ survey: LaunchSurvey, _ aims: LaunchSurvey.Aims) {
         Self.crowdedSurveys.async { [self] in
+            survey.began.withLock { $0 = moments.now().monotonic }
             let finding = survey.look(aims, few: ProcessUsage.most)
+            survey.began.withLock { $0 = nil }
             loop.execute { [self] in
                 guard let finding else { return tookTooMany(launch) }
                 took(finding, launch)
@@ -133,7 +137,7 @@ extension LauncherCore {
 
     /// Kills a launch with more processes than can be measured.
     private func tookTooMany(_ launch: RunningLaunch) {
-        launch.surveyedSince = nil
+        launch.isBeingSurveyed = false
         guard isPolled(launch) else { return }
         try? launch.group?.kill()
         launch.process?.kill()
@@ -157,7 +161,7 @@ extension LauncherCore {
     }
 
     private func took(_ finding: LaunchSurvey.Finding, _ launch: RunningLaunch) {
-        launch.surveyedSince = nil
+        launch.isBeingSurveyed = false
         guard isPolled(launch) else { return }
         launch.took(finding)
         if let stray = finding.stray {

@@ -68,9 +68,8 @@ final class RunningLaunch: @unchecked Sendable {
     var networkCounter: NetworkCounter?
     /// Measures the launch once a second.
     var survey: LaunchSurvey?
-    /// Since when the launch is being measured, on CLOCK_MONOTONIC; `nil` if it is not.
-    var surveyedSince: Duration?
-    var isBeingSurveyed: Bool { surveyedSince != nil }
+    /// Whether the launch waits to be measured, or is being measured.
+    var isBeingSurveyed = false
     var usageBefore = Duration.zero
     /// Counts processes that the group or /proc would lose; `nil` if the task may start none, or the kernel
     /// refuses it.

@@ -30,13 +30,16 @@ final class SurveyRound: Sendable {
 
     /// Measures launches until none waits; blocks the calling thread.
     ///
+    /// - Parameter now: The present time on CLOCK_MONOTONIC.
     /// - Returns: What was found, without a finding for launches with very many processes.
-    func work() -> [(look: Look, finding: LaunchSurvey.Finding?)] {
+    func work(at now: () -> Duration) -> [(look: Look, finding: LaunchSurvey.Finding?)] {
         state.withLock { $0.workers += 1 }
         defer { state.withLock { $0.workers -= 1 } }
         var found: [(look: Look, finding: LaunchSurvey.Finding?)] = []
         while let look = state.withLock({ $0.waiting.popLast() }) {
+            look.survey.began.withLock { $0 = now() }
             found.append((look, look.survey.look(look.aims, few: LaunchSurvey.fewProcesses)))
+            look.survey.began.withLock { $0 = nil }
         }
         return found
     }

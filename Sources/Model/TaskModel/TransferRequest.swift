@@ -171,8 +171,11 @@ public struct TransferRequest: Equatable, Sendable {
         if direction == .download, method == "HEAD" {
             return ("a download needs an answer with a body, and HEAD has none", "Leave out the method")
         }
-        if headers.reduce(0, { $0 + $1.utf8.count }) > 32_768 {
-            return ("the header lines have more than 32 KiB", "Send fewer or shorter ones")
+        // The message to the program has three more bytes for each line, and its limit is 64 KiB.
+        if headers.reduce(0, { $0 + $1.utf8.count + 3 }) > 32_768 {
+            return (
+                "the header lines have more than 32 KiB, with 3 B more for each", "Send fewer or shorter ones"
+            )
         }
         if let method,
             !method.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) || method.isEmpty

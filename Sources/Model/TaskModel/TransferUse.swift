@@ -25,11 +25,11 @@ public struct TransferBytes: Equatable, Sendable {
 
     /// Adds bytes.
     public mutating func add(received: Int64, sent: Int64, isMetered: Bool) {
-        self.received += received
-        self.sent += sent
+        self.received.addBounded(received)
+        self.sent.addBounded(sent)
         if isMetered {
-            meteredReceived += received
-            meteredSent += sent
+            meteredReceived.addBounded(received)
+            meteredSent.addBounded(sent)
         }
     }
 }
@@ -49,5 +49,13 @@ public struct TransferUse: Equatable, Sendable {
     public mutating func add(received: Int64, sent: Int64, isMetered: Bool, on day: Int64) {
         days[day, default: TransferBytes()].add(received: received, sent: sent, isMetered: isMetered)
         days = days.filter { $0.key > day - Self.keptDays }
+    }
+}
+
+extension Int64 {
+    /// Adds a number of bytes; the sum is at most 2^60, whatever a program claims to have moved.
+    public mutating func addBounded(_ bytes: Int64) {
+        let (sum, isTooLarge) = addingReportingOverflow(bytes)
+        self = isTooLarge ? 1 << 60 : Swift.min(sum, 1 << 60)
     }
 }

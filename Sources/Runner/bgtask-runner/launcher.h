@@ -50,6 +50,7 @@ struct template {
     unsigned asked;         /**< The number of clones that it was asked for since the last look. */
     bool has_sent_listener; /**< Whether the first packet has arrived. */
     unsigned awaited;       /**< The number of clone requests without an answer. */
+    bool has_abandoned;     /**< Whether one of them was for a standby that was given up. */
     int64_t deadline; /**< When it is killed unless it answers or ends, on CLOCK_MONOTONIC; 0 for never. */
     struct standby standby;
 };
@@ -71,6 +72,7 @@ struct launch {
     uint64_t given; /**< Bytes of the start that the control pipe has taken. */
     bool reaped, killed, told_unkillable;
     int64_t kill_time; /**< The time of the first kill, in nanoseconds on CLOCK_MONOTONIC. */
+    int64_t last_kill; /**< The time of the last one. */
     int wait_status;
     struct rusage usage;
     uint64_t leftovers;

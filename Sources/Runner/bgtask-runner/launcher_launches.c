@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How often what is left of a launch is killed again, after its task has ended: our choice. */
+#define KILL_AGAIN_NANOSECONDS (5 * (int64_t)1000000)
+
 struct launch *launches_find(struct launcher *launcher, uint64_t id) {
     struct launch *launch = launcher->launches;
     while (launch != NULL && launch->id != id)
@@ -47,12 +50,15 @@ void launches_forget(struct launcher *launcher, struct launch *launch) {
 /* MARK: Ending */
 
 void launches_kill(struct launch *launch) {
+    launch->last_kill = now_nanoseconds();
     if (!launch->killed)
-        launch->kill_time = now_nanoseconds();
+        launch->kill_time = launch->last_kill;
     launch->killed = true;
     group_kill_processes(launch);
     if (launch->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, launch->pidfd, SIGKILL, NULL, 0);
+    else if (launch->pid > 0 && !launch->reaped)
+        kill(launch->pid, SIGKILL);
 }
 
 /* MARK: Beginning */
@@ -69,6 +75,11 @@ void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid
     launch->pid = pid;
     launch->pidfd = pidfd;
     int descriptors[OUTBOX_DESCRIPTORS] = {fcntl(pidfd, F_DUPFD_CLOEXEC, 0)};
+    if (descriptors[0] < 0) {
+        // The host needs it to know of the end. The launcher can reach its own child by the number.
+        descriptors[0] = pidfd;
+        launch->pidfd = -1;
+    }
     for (int i = 0; i < 4; i++) {
         descriptors[i + 1] = launch->host_ends[i];
         launch->host_ends[i] = -1;
@@ -145,8 +156,13 @@ void launches_reap(struct launcher *launcher) {
             send_exited(launcher, launch);
             launcher->look_for_strays |= may_have_left(launch);
             launches_forget(launcher, launch);
-        } else if (launch->killed && !launch->told_unkillable &&
-                   now_nanoseconds() - launch->kill_time >= UNKILLABLE_AFTER_NANOSECONDS) {
+            continue;
+        }
+        // A process that was created during the kill may be left.
+        if (launch->reaped && now_nanoseconds() - launch->last_kill >= KILL_AGAIN_NANOSECONDS)
+            launches_kill(launch);
+        if (launch->killed && !launch->told_unkillable &&
+            now_nanoseconds() - launch->kill_time >= UNKILLABLE_AFTER_NANOSECONDS) {
             launch->told_unkillable = true;
             frame_begin(&launcher->writer, MESSAGE_UNKILLABLE);
             frame_add_number(&launcher->writer, 1, launch->id);
@@ -160,7 +176,10 @@ int launches_timeout(const struct launcher *launcher) {
     for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next) {
         int wanted = -1;
         if (launch->reaped)
-            wanted = launch->told_unkillable ? 1000 : 5; // the kernel does not report that a group is empty
+            wanted =
+                launch->told_unkillable
+                    ? 1000
+                    : KILL_AGAIN_NANOSECONDS / 1000000; // the kernel does not report that a group is empty
         else if (launch->killed && !launch->told_unkillable) {
             // If the time has already passed, use 1 ms, because poll waits without a limit if its timeout is
             // negative.

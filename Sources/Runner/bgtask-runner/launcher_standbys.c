@@ -32,8 +32,7 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
                      const char *finding) {
     struct standby *standby = &template->standby;
     if (standby->state != STANDBY_ASKED) {
-        // The launcher has given up this standby in the meantime. The standby ends when it sees that its
-        // socket was closed.
+        // The template is killed for this answer, and the host hears of its end.
         close_descriptor(&pidfd);
         return;
     }
@@ -75,8 +74,10 @@ void standbys_end(struct template *template) {
     struct standby *standby = &template->standby;
     if (standby->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, standby->pidfd, SIGKILL, NULL, 0);
-    if (standby->state == STANDBY_ASKED)
+    if (standby->state == STANDBY_ASKED) {
         group_kill(standby->cgroup); // the standby may exist, although the template's answer has not arrived
+        template->has_abandoned = true;
+    }
     standbys_forget(standby);
 }
 

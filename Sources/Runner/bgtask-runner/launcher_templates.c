@@ -125,7 +125,7 @@ static bool awaits_answer(struct launcher *launcher, const struct template *temp
     if (template->awaited == 0)
         return false;
     if (answer->is_standby)
-        return template->standby.state == STANDBY_ASKED;
+        return template->standby.state == STANDBY_ASKED || template->has_abandoned;
     const struct launch *launch = launches_find(launcher, answer->launch);
     return launch != NULL && launch->awaits_clone && launch->template_id == template->id;
 }
@@ -147,6 +147,20 @@ static bool is_expected(struct launcher *launcher, const struct template *templa
     return false;
 }
 
+/* Whether the packet answers the request for a standby that was given up meanwhile. */
+static bool is_abandoned(const struct template *template, const struct template_answer *answer) {
+    bool is_answer = answer->what == TEMPLATE_CLONED || answer->what == TEMPLATE_CLONE_FAILED;
+    return is_answer && answer->is_standby && template->standby.state != STANDBY_ASKED;
+}
+
+/* Notes the answer to a request for a clone. */
+static void answered(struct template *template) {
+    if (template->awaited > 0)
+        template->awaited--;
+    bool must_act = template->awaited > 0 || template->retired;
+    template->deadline = must_act ? now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS : 0;
+}
+
 static void take(struct launcher *launcher, struct template *template, struct template_answer *answer,
                  int pidfd) {
     if (!is_expected(launcher, template, answer)) {
@@ -158,6 +172,14 @@ static void take(struct launcher *launcher, struct template *template, struct te
     answer->finding[sizeof(answer->finding) - 1] = 0;
     bool is_first = !template->has_sent_listener;
     template->has_sent_listener = true;
+    if (is_abandoned(template, answer)) {
+        // The standby ends when it sees that its socket was closed; anything else is a stray.
+        template->has_abandoned = false;
+        launcher->look_for_strays = true;
+        close_descriptor(&pidfd);
+        answered(template);
+        return;
+    }
     if (answer->what == TEMPLATE_CLONED) {
         close_descriptor(&pidfd);
         pidfd = open_clone(launcher, template, answer);
@@ -197,12 +219,10 @@ static void take(struct launcher *launcher, struct template *template, struct te
     case TEMPLATE_LOAD_FAILED:
         template->answered = template->retired = true;
         launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, template->id, answer->finding, answer->code);
+        templates_kill(template); // a constructor can send this, and go on
         break;
     default: {
-        if (template->awaited > 0)
-            template->awaited--;
-        bool must_act = template->awaited > 0 || template->retired;
-        template->deadline = must_act ? now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS : 0;
+        answered(template);
         if (answer->is_standby) {
             bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
             standbys_cloned(launcher, template, cloned ? answer->pid : 0, pidfd, answer->finding);

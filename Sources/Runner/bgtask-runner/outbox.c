@@ -8,6 +8,8 @@
 
 /* How many frames one system call sends. */
 #define FRAMES_TOGETHER 64
+/* How long to wait if the kernel lacks memory for a frame: our choice. */
+#define SHORTAGE_MICROSECONDS 1000
 
 struct outgoing {
     struct outgoing *next;
@@ -63,11 +65,20 @@ static ssize_t send_some(int socket, struct outgoing *frame) {
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* Whether the kernel lacks something at present; the other side is still there. */
+static bool is_shortage(int code) {
+    return code == ENOBUFS || code == ENOMEM || code == ETOOMANYREFS;
+}
+
 bool outbox_flush(struct outbox *outbox) {
     while (outbox->first != NULL) {
         ssize_t sent = send_some(outbox->socket, outbox->first);
         if (sent < 0 && errno == EINTR)
             continue;
+        if (sent < 0 && is_shortage(errno)) {
+            usleep(SHORTAGE_MICROSECONDS); // or the loop would try again and again
+            return true;
+        }
         if (sent < 0)
             return errno == EAGAIN || errno == EWOULDBLOCK;
         for (size_t left = (size_t)sent; outbox->first != NULL;) {

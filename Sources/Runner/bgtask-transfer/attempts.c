@@ -97,7 +97,13 @@ static void take_results(void) {
     struct sync_result result;
     while (sync_take(&result)) {
         struct transfer *transfer = result.transfer;
-        if (result.kind == SYNC_FINISH || transfer->is_ending) {
+        if (result.has_lost_bytes) {
+            // A later sync of the same file would succeed, although the bytes are not there. If this fails, too,
+            // the file has no record, or is in a directory that can't be changed.
+            partial_discard(&transfer->partial);
+            fail_file(transfer, result.code);
+            attempt_end(transfer);
+        } else if (result.kind == SYNC_FINISH || transfer->is_ending) {
             if (result.kind == SYNC_FINISH && result.code != 0)
                 fail_file(transfer, result.code);
             attempt_end(transfer);

@@ -220,7 +220,7 @@ static int read_host(void) {
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return -1;
         if (count <= 0)
-            return 0;
+            return count == 0 || errno == ECONNRESET ? 0 : 71;
         frame_reader_added(&reader, (size_t)count);
         struct frame frame;
         enum frame_status status;
@@ -281,7 +281,7 @@ static int run(void) {
         if (held >= 0)
             timeout = held;
         else if (outbox_waits(&outbox) && !outbox_flush(&outbox))
-            return 0;
+            return errno == EPIPE || errno == ECONNRESET ? 0 : 71;
         struct curl_waitfd host = {.fd = HOST_SOCKET, .events = CURL_WAIT_POLLIN};
         if (held < 0 && outbox_waits(&outbox))
             host.events |= CURL_WAIT_POLLOUT;

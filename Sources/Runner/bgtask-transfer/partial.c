@@ -67,9 +67,11 @@ static void close_quietly(int file) {
     errno = code;
 }
 
-bool partial_prepare_record(const struct partial *partial, int64_t size) {
-    if (fdatasync(partial->file) != 0)
+bool partial_prepare_record(struct partial *partial, int64_t size) {
+    if (fdatasync(partial->file) != 0) {
+        partial->has_lost_bytes = true;
         return false;
+    }
     char text[VALIDATOR_MAX + 512];
     int length =
         snprintf(text, sizeof(text),
@@ -239,9 +241,13 @@ bool partial_name(const struct partial *partial) {
     return rename_to(partial, "part", "data");
 }
 
-bool partial_finish(const struct partial *partial) {
+bool partial_finish(struct partial *partial) {
     bool is_named = partial->file < 0;
-    if (!is_named && (fsync(partial->file) != 0 || !partial_name(partial)))
+    if (!is_named && fsync(partial->file) != 0) {
+        partial->has_lost_bytes = true;
+        return false;
+    }
+    if (!is_named && !partial_name(partial))
         return false;
     if (partial->has_record && unlinkat(partial->root, name_of(partial, "resume").text, 0) != 0 &&
         errno != ENOENT)

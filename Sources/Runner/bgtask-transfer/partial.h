@@ -26,20 +26,22 @@ void partial_close(struct partial *partial);
 bool partial_is_complete(const struct partial *partial);
 /** Whether the rest can be requested instead of the whole file. */
 bool partial_can_resume(const struct partial *partial);
-/** Forgets everything that has arrived. On failure, returns false, with errno set. */
+/** Forgets everything that has arrived; waits for the disk if there is a record. On failure, returns false, with errno set. */
 bool partial_discard(struct partial *partial);
 /** Appends bytes. On failure, returns false, with errno set. */
 bool partial_append(struct partial *partial, const void *bytes, size_t length);
 
 /* The functions below wait for the disk, so a thread of their own calls them. */
 
-/** Makes the first `size` bytes durable, and then a new record about them, which does not count yet. */
-bool partial_prepare_record(const struct partial *partial, int64_t size);
+/** Makes the first `size` bytes durable, and then a new record about them, which does not count yet. If the
+ * bytes could not be written, `has_lost_bytes` becomes true: the kernel tells this only once, so the file must
+ * be discarded. */
+bool partial_prepare_record(struct partial *partial, int64_t size);
 /** Puts the new record into force; does not wait for the disk. */
 bool partial_publish_record(const struct partial *partial);
 /** Makes the file durable, then gives it its final name, and makes that durable, too, if the host keeps
- * it. */
-bool partial_finish(const struct partial *partial);
+ * it. `has_lost_bytes` as above. */
+bool partial_finish(struct partial *partial);
 /** Whether finishing the file needs only its sync and its final name, so that one sync of the file system can
  * serve many such files. */
 bool partial_is_plain(const struct partial *partial);

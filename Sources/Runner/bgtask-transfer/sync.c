@@ -189,7 +189,7 @@ bool sync_take(struct sync_result *result) {
     if (job == NULL)
         return false;
     results.first = job->next;
-    *result = (struct sync_result){job->transfer, job->kind, job->code};
+    *result = (struct sync_result){job->transfer, job->kind, job->code, job->partial.has_lost_bytes};
     job->transfer->is_syncing = false;
     free(job);
     return true;

@@ -11,7 +11,8 @@ enum sync_kind { SYNC_RECORD, SYNC_FINISH };
 struct sync_result {
     struct transfer *transfer;
     enum sync_kind kind;
-    int code; /**< 0, or the error number. */
+    int code;            /**< 0, or the error number. */
+    bool has_lost_bytes; /**< Whether bytes of the file could not be written. */
 };
 
 /** Starts the threads. `wake` is called on one of them after each piece of work. Returns false if no thread

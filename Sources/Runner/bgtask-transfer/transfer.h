@@ -59,10 +59,11 @@ struct partial {
     int64_t size;     /**< Bytes in the file. */
     int64_t recorded; /**< Bytes in the file when the resume record was last requested. */
     char etag[VALIDATOR_MAX], modified[64];
-    int64_t total;   /**< The length of the complete file; -1 if it is not known. */
-    int64_t checked; /**< Bytes in the file, plus 1, when the free space was last looked up; 0 before. */
-    bool is_kept;    /**< The file stays in the directory, so its name must be durable. */
-    bool has_record; /**< Whether a resume record was requested or found. */
+    int64_t total;       /**< The length of the complete file; -1 if it is not known. */
+    int64_t checked;     /**< Bytes in the file, plus 1, when the free space was last looked up; 0 before. */
+    bool is_kept;        /**< The file stays in the directory, so its name must be durable. */
+    bool has_record;     /**< Whether a resume record was requested or found. */
+    bool has_lost_bytes; /**< Whether the disk has refused some of the file. */
 };
 
 /** A bundle or a server, for as long as an order names it, or a bundle has used of its limit. */

@@ -41,6 +41,11 @@ __attribute__((constructor)) static void at_load(void) {
     } else if (strcmp(forges, "loaded") == 0 || strcmp(forges, "failed") == 0) {
         while (answer(strcmp(forges, "loaded") == 0 ? TEMPLATE_LOADED : TEMPLATE_LOAD_FAILED, 0))
             continue;
+    } else if (strcmp(forges, "failed-once") == 0) {
+        int alive = open("alive", O_WRONLY | O_CLOEXEC); // its other end shows the end of this process
+        answer(TEMPLATE_LOAD_FAILED, 0);
+        while (alive >= 0)
+            continue;
     } else if (strcmp(forges, "unasked") == 0) {
         answer(TEMPLATE_LOADED, 0);
         answer(TEMPLATE_CLONE_FAILED, 1);

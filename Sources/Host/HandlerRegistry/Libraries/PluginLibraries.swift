@@ -1,4 +1,5 @@
 import Digests
+import Glibc
 import LinuxSystem
 import Signatures
 import StrictFiles
@@ -220,6 +221,10 @@ struct PluginLibraries {
             }
         } catch let error as LibraryError {
             throw error
+        } catch let error as SystemCallError where error.code != ENOENT && error.code != ENOTDIR {
+            throw LibraryError(
+                finding: "library '\(name)' can't be read: \(error)",
+                remedy: "Make the library readable for the host's user")
         } catch {
             throw LibraryError(
                 finding: "library '\(name)' is not in the plugins directory \(pluginsDirectory)",

@@ -23,6 +23,7 @@ extension HostCore {
         case .list: list(question, bundle, id, call)
         case .detach:
             sessions.watchers[id]?.sessions.remove(question.session ?? "")
+            passOnEnds(of: id, session: question.session)
             answerSession(id, call, SessionAnswer())
             launchForSessions(of: bundle)
         case .begin: begin(question, bundle, id, call)
@@ -54,10 +55,13 @@ extension HostCore {
     ) {
         let key = SessionBook.Key(bundle: bundle, session: question.session ?? "")
         let last = question.transfer ?? TransferID(rawValue: 0)
-        let following = sessions.transfers(of: key).first { $0 > last }
         var answer = SessionAnswer()
-        answer.news = following.flatMap { transfers[$0] }.flatMap {
-            SessionTransfer($0, asks: isAsking(about: $0))
+        for following in sessions.transfers(of: key) where following > last {
+            guard let transfer = transfers[following],
+                transfer.state != .ended || sessions.takeEnd(of: transfer, id)
+            else { continue }
+            answer.news = SessionTransfer(transfer, asks: isAsking(about: transfer))
+            break
         }
         answerSession(id, call, answer)
     }
@@ -82,11 +86,21 @@ extension HostCore {
             // What its delegate has handled is no news.
             guard let transfer = transfers[changed], transfer.isTold != true else { continue }
             let asks = isAsking(about: transfer)
-            guard let news = SessionTransfer(transfer, asks: asks) else { continue }
+            guard let news = SessionTransfer(transfer, asks: asks),
+                transfer.state != .ended || sessions.takeEnd(of: transfer, id)
+            else { continue }
             sessions.watchers[id]?.waiting = nil
             var answer = SessionAnswer()
             answer.news = news
             return answerSession(id, call, answer)
+        }
+    }
+
+    /// Tells other launches of the ends that a launch has not handled, because it leaves their sessions: one of
+    /// them or, with `nil`, all.
+    mutating func passOnEnds(of launch: LaunchID, session: String? = nil) {
+        for id in sessions.releaseEnds(of: launch, session: session) {
+            if let transfer = transfers[id] { changedSession(of: transfer) }
         }
     }
 
@@ -137,14 +151,15 @@ extension HostCore {
                     id, call, .notFound, "the resume data names no download that can be continued",
                     "Begin the download again from its address")
             }
+            // Both rows are written together, and the bytes move only then.
             old.keepsPart = nil
             put(old)
-            store(.saveTransfer(old), .transfer(from))
-            emit(.transfer(.move(from, to: number)))
         }
         var transfer = Transfer(id: number, request: request, submittedAt: now.wall.rounded)
-        transfer.completed = request.resumes.flatMap { transfers[$0]?.completed } ?? 0
-        store(.saveTransfer(transfer), .beginInSession(transfer, id, call: call))
+        let old = request.resumes.flatMap { transfers[$0] }
+        transfer.completed = old?.completed ?? 0
+        store(
+            .saveTransfers([old, transfer].compactMap(\.self)), .beginInSession(transfer, id, call: call))
     }
 
     private static func problem(withNoteOf request: TransferRequest) -> (finding: String, remedy: String)? {
@@ -156,9 +171,15 @@ extension HostCore {
         _ transfer: Transfer, _ id: LaunchID, _ call: UInt64, _ result: Result<StoreAnswer, StoreRefusal>
     ) {
         if case .failure(let refusal) = result {
+            if var old = transfer.request.resumes.flatMap({ transfers[$0] }) {
+                old.keepsPart = true
+                put(old)
+            }
             let error = refusal.asSubmissionError
             return refuse(id, call, error.code, error.finding, error.remedy)
         }
+        if let old = transfer.request.resumes { emit(.transfer(.move(old, to: transfer.id))) }
+        sessions.began(transfer.id, id)
         put(transfer)
         adviseToDeclareEvents(transfer, id)
         var answer = SessionAnswer()

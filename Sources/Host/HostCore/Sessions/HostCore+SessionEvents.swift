@@ -78,6 +78,7 @@ extension HostCore {
         let (id, record) = (launch.record.id, launch.record)
         sessions.watchers[id] = nil
         sessions.refusals[id] = nil
+        passOnEnds(of: id)
         if record.kind == .transferEvents { judge(launch, ended) }
         launchForSessions(of: record.bundle)
     }

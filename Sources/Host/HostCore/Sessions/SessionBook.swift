@@ -66,6 +66,9 @@ struct SessionBook: Sendable {
     private var untold: [Key: Set<TransferID>] = [:]
     /// The transfers that end when their attempts do, with their bytes kept, and the calls that wait.
     private(set) var cancelling: [TransferID: (launch: LaunchID, call: UInt64)] = [:]
+    /// The launches that began transfers, and those whose delegates handle their ends.
+    private var beginners: [TransferID: LaunchID] = [:]
+    private var handlers: [TransferID: LaunchID] = [:]
     /// The transfers about whose beginning a delegate was asked or has decided.
     private var asked: Set<TransferID> = []
     var watchers: [LaunchID: Watcher] = [:]
@@ -92,6 +95,7 @@ struct SessionBook: Sendable {
                 untold[key, default: []].insert(transfer.id)
             } else {
                 untold[key]?.remove(transfer.id)
+                (beginners[transfer.id], handlers[transfer.id]) = (nil, nil)
             }
         } else {
             open[key, default: []].insert(transfer.id)
@@ -100,7 +104,10 @@ struct SessionBook: Sendable {
         if untold[key]?.isEmpty == true { untold[key] = nil }
     }
 
-    mutating func forget(_ id: TransferID) { asked.remove(id) }
+    mutating func forget(_ id: TransferID) {
+        asked.remove(id)
+        (beginners[id], handlers[id]) = (nil, nil)
+    }
 
     /// The transfers of a session that its delegate must know, oldest first.
     func transfers(of key: Key) -> [TransferID] {
@@ -138,6 +145,35 @@ struct SessionBook: Sendable {
     func holders(of key: Key) -> [LaunchID] {
         watchers.filter { $0.value.bundle == key.bundle && $0.value.sessions.contains(key.session) }
             .keys.sorted()
+    }
+
+    // MARK: Which launch handles an end
+
+    /// Notes the launch that has begun a transfer.
+    mutating func began(_ id: TransferID, _ launch: LaunchID) { beginners[id] = launch }
+
+    /// Gives the end of a transfer to a launch that asks for news, unless it is that of another launch.
+    ///
+    /// Launches of one bundle can have the same session, and two delegates would get the same file. The launch
+    /// that began the transfer comes first, and then the one that asks first.
+    ///
+    /// - Returns: Whether the launch handles the end.
+    mutating func takeEnd(of transfer: Transfer, _ launch: LaunchID) -> Bool {
+        guard let key = Self.key(of: transfer) else { return true }
+        let first = handlers[transfer.id] ?? beginners[transfer.id] ?? launch
+        guard first == launch || !holders(of: key).contains(first) else { return false }
+        handlers[transfer.id] = launch
+        return true
+    }
+
+    /// Takes the ends from a launch that leaves sessions: one of them or, with `nil`, all.
+    ///
+    /// - Returns: The transfers whose ends another launch may handle now.
+    mutating func releaseEnds(of launch: LaunchID, session: String? = nil) -> [TransferID] {
+        let ids = untold.filter { session == nil || $0.key.session == session }.values.flatMap(\.self)
+            .filter { handlers[$0] == launch || beginners[$0] == launch && handlers[$0] == nil }
+        for id in ids { (beginners[id], handlers[id]) = (nil, nil) }
+        return ids.sorted()
     }
 
     // MARK: Questions about one transfer

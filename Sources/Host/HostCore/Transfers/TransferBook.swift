@@ -256,6 +256,10 @@ struct TransferBook: Sendable {
     private mutating func delay(_ id: TransferID, until due: WallTime) {
         delayed[id] = due
         alarms.insert(TransferAlarm(due: due, id: id))
+        // Most of them would be of transfers that were cancelled, with dates far ahead.
+        if alarms.count > 2 * delayed.count + 1000 {
+            alarms = Heap(delayed.map { TransferAlarm(due: $0.value, id: $0.key) })
+        }
     }
 
     private mutating func dropOldAlarms() {
