@@ -47,24 +47,65 @@ struct FileTrustTests {
         try mend(folder, problem)
     }
 
-    @Test(arguments: ["third/party", "third/party/libDep.so", "third"])
-    func `a library whose run path others can change is refused`(name: String) throws {
+    /// A folder with a plugin that needs a library in the directory third/party, with these linker options.
+    private func folderWithRunPath(_ options: (String) -> [String]) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         let directory = "\(folder.path)/third/party"
         try folder.run("mkdir", "-p", directory)
         try folder.compile("libDep.so", "int dep(void) { return 1; }")
         try folder.run("mv", "\(folder.path)/plugins/libDep.so", directory)
         try folder.compile(
-            "libA.so", "extern int dep(void); int a(void) { return dep(); }", "-L\(directory)", "-lDep",
-            "-Wl,-rpath,\(directory)")
+            "libA.so", "extern int dep(void); int a(void) { return dep(); }", options(directory))
         try folder.write("manifests/a.yaml", HandlerRegistryTests.manifest("com.example.a"))
-        #expect(folder.registry.scan().problems == [])
+        return folder
+    }
+
+    @Test(arguments: ["third/party", "third/party/libDep.so", "third"])
+    func `a library whose run path others can change is refused, and its copy not used`(name: String) throws {
+        let folder = try folderWithRunPath { ["-L\($0)", "-lDep", "-Wl,-rpath,\($0)"] }
+        let registry = folder.registry
+        #expect(registry.scan().problems == [])
         // Others can create a directory that does not exist if they can write the one above it.
-        if name == "third" { try folder.run("rm", "-r", directory) }
+        if name == "third" { try folder.run("rm", "-r", "\(folder.path)/third/party") }
         try folder.run("chown", "4711", "\(folder.path)/\(name)")
+        #expect(registry.scan().handlers == [])
         let problem = try problem(folder)
         #expect(problem.finding.contains("what library 'libA.so' loads by its run path"), "\(problem)")
         try mend(folder, problem)
+    }
+
+    /// Anybody can put a library there that is found before the right one.
+    @Test(arguments: ["", "/missing"])
+    func `a run path where anybody can create a file is refused`(below: String) throws {
+        let folder = try folderWithRunPath {
+            ["-L\($0)", "-lDep", "-Wl,-rpath,\($0)/../shared\(below):\($0)"]
+        }
+        try folder.run("mkdir", "-m", "1777", "\(folder.path)/third/shared")
+        let snapshot = folder.registry.scan()
+        #expect(snapshot.handlers == [])
+        #expect(snapshot.problems.first?.finding.contains("users other than root can add to") == true)
+    }
+
+    @Test func `a link to nowhere in a run path is refused if others can make its target`() throws {
+        let folder = try folderWithRunPath { ["-L\($0)", "-lDep", "-Wl,-rpath,\($0)"] }
+        try folder.run("mkdir", "-m", "0777", "\(folder.path)/open")
+        try folder.run("ln", "-s", "\(folder.path)/open/libX.so", "\(folder.path)/third/party/libX.so")
+        #expect(try problem(folder).finding.contains("/open has owner 0 and mode 0777"))
+    }
+
+    @Test(arguments: ["", "relative", "/lib/$PLATFORM"])
+    func `a run path that depends on the task or the machine is refused`(entry: String) throws {
+        let folder = try folderWithRunPath { ["-L\($0)", "-lDep", "-Wl,-rpath,\(entry):\($0)"] }
+        let snapshot = folder.registry.scan()
+        #expect(snapshot.handlers == [])
+        #expect(snapshot.problems.first?.finding.contains("has the entry '\(entry)'") == true)
+    }
+
+    @Test func `a library that is needed by its path is examined`() throws {
+        let folder = try folderWithRunPath { ["\($0)/libDep.so"] }
+        #expect(folder.registry.scan().problems == [])
+        try folder.run("chmod", "0666", "\(folder.path)/third/party/libDep.so")
+        #expect(try problem(folder).finding.contains("libDep.so has owner 0 and mode 0666"))
     }
 
     @Test(
@@ -175,11 +216,15 @@ struct FileTrustTests {
 
     @Test(arguments: [
         "[PATH/run]", "[/bin/sh, PATH/run]", "[/usr/bin/env, -i, python3, PATH/run]", "[PATH/caller]",
+        "[/usr/bin/env, LD_PRELOAD=PATH/run, /bin/true]", "[PATH/second]", "[PATH/split]",
+        "[/lib64/ld-linux-x86-64.so.2, PATH/run]",
     ])
     func `a condition's command executes nothing that others can change`(command: String) throws {
         let folder = try TemporaryFolder()
         try folder.write("run", "#!/bin/sh\nexit 0\n", mode: 0o755)
         try folder.write("caller", "#!\(folder.path)/run with an argument\n", mode: 0o755)
+        try folder.write("second", "#!/bin/sh \(folder.path)/run\n", mode: 0o755)
+        try folder.write("split", "#!/usr/bin/env -S \(folder.path)/run\n", mode: 0o755)
         let command = command.replacingOccurrences(of: "PATH", with: folder.path)
         #expect(try problems(folder, command) == [])
         try folder.run("chown", "4711", folder.path + "/run")

@@ -52,6 +52,10 @@ final class TemporaryFolder: Sendable {
 
     /// Compiles a shared library into the plugins directory. It is a plugin, unless `isPlugin` is false.
     func compile(_ name: String, _ source: String, _ options: String..., isPlugin: Bool = true) throws {
+        try compile(name, source, options, isPlugin: isPlugin)
+    }
+
+    func compile(_ name: String, _ source: String, _ options: [String], isPlugin: Bool = true) throws {
         let entry = "\n__attribute__((weak)) const void *bgtask_plugin_entry(void) { return 0; }\n"
         try Data((source + (isPlugin ? entry : "")).utf8).write(to: URL(fileURLWithPath: path + "/source.c"))
         if options.isEmpty {

@@ -98,6 +98,11 @@ import Testing
         Fault(
             query: "size=5000000&tags=x&drop=2000000,1500000",
             ranges: [nil, "bytes=2000000-", "bytes=3500000-"]),
+        // Less than a step between two records, which is 1 MiB.
+        Fault(
+            query: "size=5000000&tags=x&drop=300000,400000",
+            ranges: [nil, "bytes=300000-", "bytes=700000-"]),
+        Fault(query: "size=5000000&tags=x&drop=2000000&parts=yes", ranges: [nil, "bytes=2000000-", nil]),
         Fault(query: "size=5000000&tags=x,y&drop=2000000", content: "fy", ranges: [nil, "bytes=2000000-"]),
         Fault(query: "size=5000000&tags=x&drop=2000000&ranges=no", ranges: [nil, "bytes=2000000-"]),
         Fault(

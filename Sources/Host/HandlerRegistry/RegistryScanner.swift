@@ -147,7 +147,8 @@ struct RegistryScanner {
         return program.replacingLibraries { paths[$0] ?? $0 }
     }
 
-    /// Copies a library; if it has become invalid, the old copy stays active.
+    /// Copies a library; if it has become invalid, the old copy stays active, unless what it loads can't be
+    /// trusted any more.
     private mutating func stage(
         _ name: String, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
     ) -> StagedLibrary? {
@@ -159,8 +160,8 @@ struct RegistryScanner {
             lastStaged[name] = copy
             return copy
         case .failure(let error):
-            let old = error.isMissing ? nil : lastStaged[name]
-            if error.isMissing { lastStaged[name] = nil }
+            if error.isMissing || error.mustStop { lastStaged[name] = nil }
+            let old = lastStaged[name]
             problems.append(
                 ManifestProblem(
                     file: path, line: place?.line, column: place?.column,

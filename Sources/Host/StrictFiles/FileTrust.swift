@@ -46,6 +46,28 @@ public struct FileTrust {
         return nil
     }
 
+    /// Checks a directory in which a file with any name has an effect.
+    ///
+    /// Nobody else may create a file there, so a sticky bit does not help. If the directory does not exist, the
+    /// same holds for the nearest one that does.
+    ///
+    /// - Returns: The problem; `nil` if the directory can be trusted, or if the host is not root.
+    /// - Throws: The system call's error if the path can't be followed.
+    public mutating func problem(
+        withNamesIn directory: String, called name: String
+    ) throws(SystemCallError) -> Problem? {
+        if let problem = try problem(with: "\(directory)/.", called: name) { return problem }
+        guard FileContents.isRoot,
+            let last = try PathWalk(directory).steps.last(where: { $0.kind == .directory }),
+            last.mode & 0o022 != 0
+        else { return nil }
+        return (
+            "untrusted: users other than root can add to \(name), and the host runs as root: they can create files "
+                + "in the directory \(last.path)",
+            "Link the library again without \(directory) in its run path"
+        )
+    }
+
     /// Whether only root can change the directory of a file; always true if the host is not root.
     public mutating func trustsDirectory(of path: String) -> Bool {
         let directory = Self.directory(of: path)

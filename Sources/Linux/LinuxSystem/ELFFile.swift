@@ -75,7 +75,11 @@ public struct ELFFile: Equatable, Sendable {
                     } else if tag == 14 {
                         soname = text
                     } else {
-                        runPaths += text.split(separator: ":").map(String.init)
+                        // An empty entry is the working directory.
+                        if !text.isEmpty {
+                            runPaths += text.split(separator: ":", omittingEmptySubsequences: false)
+                                .map(String.init)
+                        }
                     }
                 } else {
                     let kind = try view.number(entry + 4, 1) & 0xF

@@ -33,7 +33,8 @@ public enum RunPath {
         return found
     }
 
-    private static func isLibrary(_ name: String) -> Bool {
+    /// Whether a file can be a shared library, by its name.
+    public static func isLibrary(_ name: String) -> Bool {
         name.hasSuffix(".so") || name.split(separator: ".").contains("so")
     }
 

@@ -199,6 +199,14 @@ public struct TransferRequest: Equatable, Sendable {
             return ("the path of the file contains a zero byte", "Leave it out: no file has such a name")
         }
         if let file, !file.hasPrefix("/") { return ("'\(file)' is not an absolute path", "Begin it with /") }
+        if let file, direction == .download, !file.hasPrefix("/dev/shm/"),
+            let place = ["/dev/", "/proc/", "/sys/"].first(where: file.hasPrefix)
+        {
+            return (
+                "the file would be in \(place), where the kernel keeps no files",
+                "Give the path of an ordinary file: the host replaces what is there, also /dev/stdout"
+            )
+        }
         if stallLimit <= .zero || resourceLimit <= .zero {
             return ("a limit of time is not positive", "Give a longer time")
         }

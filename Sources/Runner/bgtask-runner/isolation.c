@@ -298,8 +298,8 @@ static struct sock_filter own_group_instructions[] = {
 };
 static const struct sock_fprog own_group_filter = {
     sizeof(own_group_instructions) / sizeof(own_group_instructions[0]), own_group_instructions};
-/* Whether the sandbox of this process filters system calls. */
-static bool calls_are_filtered;
+/* Whether the sandbox of this process filters system calls, and whether the task may start processes. */
+static bool calls_are_filtered, starts_processes;
 
 bool isolation_complete_template(int file, struct sandbox *sandbox, char *finding, size_t size) {
     size_t length;
@@ -319,6 +319,7 @@ bool isolation_complete_template(int file, struct sandbox *sandbox, char *findin
 }
 
 bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
+    starts_processes = subprocesses;
     // Clone has already put the process into its group. 1. A new session; the process dies with the launcher.
     setsid();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
@@ -354,10 +355,30 @@ static struct sock_filter rules_instructions[] = {
 static const struct sock_fprog rules_filter = {sizeof(rules_instructions) / sizeof(rules_instructions[0]),
                                                rules_instructions};
 
+/* The same for a task that starts no processes, and against filters of its own, as on a kernel without
+ * seccomp: each thread can have many, and no limit counts their memory. Programs that a task starts may need
+ * them. */
+static struct sock_filter filters_instructions[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 6, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_add_rule, 5, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_restrict_self, 4, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 4, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 4),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 1, 2),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+static const struct sock_fprog filters_filter = {
+    sizeof(filters_instructions) / sizeof(filters_instructions[0]), filters_instructions};
+
 bool isolation_forbid_rules(void) {
+    const struct sock_fprog *filter = starts_processes ? &rules_filter : &filters_filter;
     // The control thread gets the filter, too: the code of a plugin can make any thread run it.
     return !calls_are_filtered ||
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &rules_filter) == 0;
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, filter) == 0;
 }
 
 bool isolation_arrange_descriptors(const int *descriptors, int count) {

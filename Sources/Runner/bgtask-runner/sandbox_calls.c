@@ -174,6 +174,14 @@ static bool refuse_port_rules(struct filter filter) {
     return REFUSE_IF(filter, EOPNOTSUPP, CALL, when(1, SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PORT));
 }
 
+/* Refuses a table for futexes of a chosen size (since Linux 6.16): 1 GiB of the kernel's memory with one call,
+ * which no limit counts. The kernel chooses a size by itself. */
+static bool refuse_futex_tables(struct filter filter) {
+    enum { PR_FUTEX_HASH_CALL = 78 };
+    return REFUSE_IF(filter, EINVAL, SCMP_SYS(prctl),
+                     when(0, SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_FUTEX_HASH_CALL));
+}
+
 /* MARK: Sockets */
 
 enum { TYPE_MASK = 0xF, TCP = 6, UDP = 17, NAME_PORT = 53, FAST_OPEN = 0x20000000, UPPER_PROTOCOL = 31 };
@@ -449,7 +457,7 @@ static bool refuse_audibly(struct filter filter, const struct sandbox *sandbox) 
  * reports some calls whatever their arguments are, so the rules for mappings are in this filter, too. */
 static bool refuse_silently(struct filter filter, const struct sandbox *sandbox) {
     return refuse_hidden_modes(filter) && refuse_shared_mappings(filter, sandbox) &&
-           refuse_own_descriptors(filter) && refuse_port_rules(filter) &&
+           refuse_own_descriptors(filter) && refuse_port_rules(filter) && refuse_futex_tables(filter) &&
            ((sandbox->layers & LAYER_NAMESPACES) || refuse_new_attributes(filter));
 }
 

@@ -33,6 +33,8 @@ void attempt_end(struct transfer *transfer) {
     transfer->is_ending = true;
     if (transfer->is_syncing)
         return;
+    if (!transfer->is_upload && transfer->end_kind != END_FINISHED)
+        partial_leave(&transfer->partial);
     report_ended(outbox, transfer);
     struct transfer **at = place_of(transfer->id);
     if (*at == transfer)

@@ -31,6 +31,8 @@ static bool continues(const struct transfer *transfer) {
     const struct partial *partial = &transfer->partial;
     if (transfer->resumed_from == 0 || response->first != transfer->resumed_from)
         return false;
+    if (response->has_parts)
+        return false;
     if (partial->total >= 0 && response->total >= 0 && response->total != partial->total)
         return false;
     // Without a length, the end of the file could not be told from that of a part.

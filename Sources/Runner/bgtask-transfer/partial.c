@@ -12,11 +12,12 @@
 
 /* Downloads leave this much of the disk, or a twentieth of a small one, to the host and to others, in
  * bytes. */
-#define RESERVE (64u << 20)
+#define RESERVE (64 << 20)
 /* The largest file that is made durable together with others, in bytes. */
 #define SMALL_FILE (1 << 20)
-/* After how many bytes the free space is looked up again. */
+/* After how many bytes the free space is looked up again, or which part of it: as many downloads can run. */
 #define ROOM_CHECK_STEP (1 << 20)
+#define SHARE 24
 
 static char boot[64];
 
@@ -67,21 +68,32 @@ static void close_quietly(int file) {
     errno = code;
 }
 
+/* Writes a new record that says how many bytes are durable; does not wait for the disk. Returns its file, or -1
+ * with errno set. */
+static int write_record(const struct partial *partial, int64_t durable) {
+    char text[VALIDATOR_MAX + 512];
+    int length =
+        snprintf(text, sizeof(text),
+                 "bgtask-transfer 1\nboot %s\nsynced %" PRId64 "\ntotal %" PRId64 "\netag %s\nmodified %s\n",
+                 boot, durable, partial->total, partial->etag, partial->modified);
+    int file = openat(partial->root, name_of(partial, "resume.new").text,
+                      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 && !write_all(file, text, (size_t)length)) {
+        close_quietly(file);
+        return -1;
+    }
+    return file;
+}
+
 bool partial_prepare_record(struct partial *partial, int64_t size) {
     if (fdatasync(partial->file) != 0) {
         partial->has_lost_bytes = true;
         return false;
     }
-    char text[VALIDATOR_MAX + 512];
-    int length =
-        snprintf(text, sizeof(text),
-                 "bgtask-transfer 1\nboot %s\nsynced %" PRId64 "\ntotal %" PRId64 "\netag %s\nmodified %s\n",
-                 boot, size, partial->total, partial->etag, partial->modified);
-    int file = openat(partial->root, name_of(partial, "resume.new").text,
-                      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int file = write_record(partial, size);
     if (file < 0)
         return false;
-    bool done = write_all(file, text, (size_t)length) && fdatasync(file) == 0;
+    bool done = fdatasync(file) == 0;
     close_quietly(file);
     return done;
 }
@@ -193,23 +205,39 @@ bool partial_discard(struct partial *partial) {
     } else if (errno != ENOENT) {
         return false;
     }
-    partial->size = partial->recorded = 0;
+    partial->size = partial->recorded = partial->checked = 0;
     partial->total = -1;
     partial->etag[0] = partial->modified[0] = '\0';
     partial->has_record = false;
     return ftruncate(partial->file, 0) == 0 && lseek(partial->file, 0, SEEK_SET) == 0;
 }
 
+void partial_leave(struct partial *partial) {
+    if (partial->file < 0 || partial->has_record)
+        return;
+    if (!partial_can_resume(partial)) {
+        partial_discard(partial);
+        return;
+    }
+    // In the same boot, the file is right as far as it is long.
+    int file = write_record(partial, 0);
+    if (file >= 0) {
+        close(file);
+        partial_publish_record(partial);
+    }
+}
+
 /* Whether the file system keeps its reserve, so that the host can still store. */
 static bool has_room(struct partial *partial) {
     struct statvfs room;
-    if (partial->size < partial->checked + ROOM_CHECK_STEP && partial->checked > 0)
+    if (partial->size < partial->checked || fstatvfs(partial->file, &room) != 0)
         return true;
-    if (fstatvfs(partial->file, &room) != 0)
-        return true;
-    uint64_t reserve = (uint64_t)room.f_blocks * room.f_frsize / 20;
-    if ((uint64_t)room.f_bavail * room.f_frsize >= (reserve < RESERVE ? reserve : RESERVE)) {
-        partial->checked = partial->size + 1;
+    int64_t reserve = (int64_t)((uint64_t)room.f_blocks * room.f_frsize / 20);
+    int64_t left =
+        (int64_t)((uint64_t)room.f_bavail * room.f_frsize) - (reserve < RESERVE ? reserve : RESERVE);
+    if (left >= 0) {
+        // Other downloads take their parts of what is left meanwhile.
+        partial->checked = partial->size + (left / SHARE < ROOM_CHECK_STEP ? left / SHARE : ROOM_CHECK_STEP);
         return true;
     }
     errno = ENOSPC;

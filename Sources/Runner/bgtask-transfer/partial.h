@@ -28,6 +28,9 @@ bool partial_is_complete(const struct partial *partial);
 bool partial_can_resume(const struct partial *partial);
 /** Forgets everything that has arrived; waits for the disk if there is a record. On failure, returns false, with errno set. */
 bool partial_discard(struct partial *partial);
+/** Keeps what has arrived for the next attempt, until the machine crashes, or forgets it if the rest can't be
+ * requested. Does not wait for the disk unless there is a record. */
+void partial_leave(struct partial *partial);
 /** Appends bytes. On failure, returns false, with errno set. */
 bool partial_append(struct partial *partial, const void *bytes, size_t length);
 

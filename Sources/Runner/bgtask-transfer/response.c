@@ -127,6 +127,8 @@ static const char *read_field(struct response *response, const char *name, const
             return "the server used a transfer encoding that was not requested";
     } else if (strcasecmp(name, "Content-Length") == 0) {
         return read_length(response, value);
+    } else if (strcasecmp(name, "Content-Type") == 0) {
+        response->has_parts |= strncasecmp(value, "multipart/byteranges", 20) == 0;
     } else if (strcasecmp(name, "Content-Range") == 0) {
         read_range(response, value);
     } else if (strcasecmp(name, "ETag") == 0) {

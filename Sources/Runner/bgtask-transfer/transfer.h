@@ -40,6 +40,7 @@ struct response {
     long status;
     bool is_complete;         /**< All header lines have arrived. */
     bool is_redirect;         /**< libcurl will follow it. */
+    bool has_parts;           /**< The body has parts of the file, each with header lines. */
     int64_t length;           /**< Content-Length; -1 if it is missing. */
     int64_t first, total;     /**< Of Content-Range; -1 if it is missing or not valid. */
     char etag[VALIDATOR_MAX]; /**< A strong one only; empty if there is none. */
@@ -60,7 +61,7 @@ struct partial {
     int64_t recorded; /**< Bytes in the file when the resume record was last requested. */
     char etag[VALIDATOR_MAX], modified[64];
     int64_t total;       /**< The length of the complete file; -1 if it is not known. */
-    int64_t checked;     /**< Bytes in the file, plus 1, when the free space was last looked up; 0 before. */
+    int64_t checked;     /**< When the file has this size, the free space is looked up again. */
     bool is_kept;        /**< The file stays in the directory, so its name must be durable. */
     bool has_record;     /**< Whether a resume record was requested or found. */
     bool has_lost_bytes; /**< Whether the disk has refused some of the file. */

@@ -17,6 +17,7 @@ Each path is /KIND/NAME?KEY=VALUE&...; a NAME has its own counters, so that test
     dates=A,B,...   the Last-Modified of the n-th request, as a day of 2020, or 'now'; the last one is repeated; '-' sends
                     none
     blind=yes       If-Range is ignored: requests for a part get one, of any version
+    parts=yes       a part claims to be several
     bare=yes        answers to requests for a part have no ETag
     rest=S          the status of answers to requests for a part, without a body
     pause=S         waits S seconds before the response
@@ -283,6 +284,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Last-Modified", date)
         if self.value("gzip"):
             self.send_header("Content-Encoding", "gzip")
+        if status == 206 and self.value("parts"):
+            self.send_header("Content-Type", "multipart/byteranges; boundary=x")
         if status == 206:
             self.send_header("Content-Range", f"bytes {shown}-{size - 1}/{size}")
         if self.value("chunked"):

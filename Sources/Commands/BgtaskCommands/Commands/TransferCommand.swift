@@ -95,6 +95,11 @@ struct TransferCommand: HostCommand {
 
     func validate() throws {
         if upload != nil, to != nil { throw ValidationError("Give --to or --upload, not both.") }
+        if to == "-" {
+            throw ValidationError(
+                "The host makes the transfer, so it can't write to this command's output. Name a file with --to."
+            )
+        }
         if urls.isEmpty, input == nil { throw ValidationError("Give at least one address, or --input.") }
         if isSeveral, upload != nil { throw ValidationError("Give one address with --upload.") }
         if !isSeveral, upload == nil, to == nil, Self.lastName(of: urls[0]) == nil {

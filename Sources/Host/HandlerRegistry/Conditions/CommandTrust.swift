@@ -31,11 +31,20 @@ enum CommandTrust {
             return problem
         }
         guard isInterpreter(program) else { return nil }
-        for argument in arguments.dropFirst() {
-            let isFile = argument.hasPrefix("/") && SmallFile.exists(argument)
-            guard isFile, !DirectoryTree.isDirectory(argument) else { continue }
-            let name = "'\(argument)', which the program may execute"
-            if let problem = try self.problem(with: argument, called: name, depth: 0, &trust) {
+        return try problem(withArguments: arguments.dropFirst(), depth: 0, &trust)
+    }
+
+    /// Checks the files among the arguments of an interpreter, also as the value of a variable for `env`.
+    private static func problem(
+        withArguments arguments: ArraySlice<String>, depth: Int, _ trust: inout FileTrust
+    ) throws(SystemCallError) -> FileTrust.Problem? {
+        for argument in arguments {
+            let file = argument.hasPrefix("/") ? argument[...] : argument.drop { $0 != "=" }.dropFirst()
+            guard file.hasPrefix("/"), SmallFile.exists(String(file)),
+                !DirectoryTree.isDirectory(String(file))
+            else { continue }
+            let name = "'\(file)', which the program may execute"
+            if let problem = try problem(with: String(file), called: name, depth: depth, &trust) {
                 return problem
             }
         }
@@ -52,6 +61,8 @@ enum CommandTrust {
         let found = try self.problem(
             with: interpreter, called: "the interpreter of \(path)", depth: depth + 1, &trust)
         if let found { return found }
+        let further = try problem(withArguments: words.dropFirst(), depth: depth + 1, &trust)
+        if let further { return further }
         // The usual first line of scripts: #!/usr/bin/env python3
         guard interpreter.hasSuffix("/env"),
             let named = words.dropFirst().first(where: { !$0.hasPrefix("-") }),
@@ -63,9 +74,12 @@ enum CommandTrust {
 
     private static func isInterpreter(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
-        return interpreters.contains { word in
-            // Names may end in a version: python3.11.
-            name.hasPrefix(word) && name.dropFirst(word.utf8.count).allSatisfy { $0.isNumber || $0 == "." }
-        }
+        // The dynamic loader executes its argument, too.
+        return name.hasPrefix("ld-linux")
+            || interpreters.contains { word in
+                // Names may end in a version: python3.11.
+                name.hasPrefix(word)
+                    && name.dropFirst(word.utf8.count).allSatisfy { $0.isNumber || $0 == "." }
+            }
     }
 }

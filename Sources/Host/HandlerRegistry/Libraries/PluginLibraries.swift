@@ -11,6 +11,8 @@ struct LibraryError: Error, Equatable {
     var remedy: String
     /// Whether the file does not exist; false if it exists and is not valid.
     var isMissing = false
+    /// Whether the last copy must not be used either, because it loads the same untrusted files.
+    var mustStop = false
 }
 
 /// The host's copy of a library and of the libraries beside it that it needs.
@@ -234,10 +236,9 @@ struct PluginLibraries {
             try FileTrust.problem(with: path, called: "library '\(name)'")
         }
         let facts = try facts(of: name, realPath, identity)
-        // Others can change these directories at any time, so a look at the facts that are known is not
-        // enough.
-        try checkTrust(name) { () throws(SystemCallError) in
-            try Self.runPathProblem(of: name, RunPath.directories(of: facts.runPaths))
+        // Known facts do not say who can change these directories now.
+        try checkTrust(name, mustStop: true) { () throws(SystemCallError) in
+            try RunPathTrust.problem(of: name, runPath: facts.runPaths, needed: facts.needed)
         }
         return facts
     }
@@ -256,28 +257,12 @@ struct PluginLibraries {
         return try facts.get()
     }
 
-    /// Why a host that runs as root must not let the loader search the run path of a library; `nil` if it may.
-    ///
-    /// The directories are checked as far as they exist: whoever can create one could put a library there. The
-    /// run paths of the libraries in them are those of libraries that root has installed.
-    private static func runPathProblem(
-        of name: String, _ directories: [String]
-    ) throws(SystemCallError) -> FileTrust.Problem? {
-        guard FileContents.isRoot else { return nil }
-        var trust = FileTrust()
-        for path in directories.map({ "\($0)/." }) + RunPath.libraries(in: directories) {
-            let found = try trust.problem(with: path, called: "what library '\(name)' loads by its run path")
-            if let found { return found }
-        }
-        return nil
-    }
-
     private func checkTrust(
-        _ name: String, _ problem: () throws(SystemCallError) -> FileTrust.Problem?
+        _ name: String, mustStop: Bool = false, _ problem: () throws(SystemCallError) -> FileTrust.Problem?
     ) throws(LibraryError) {
         do {
             guard let problem = try problem() else { return }
-            throw LibraryError(finding: problem.finding, remedy: problem.remedy)
+            throw LibraryError(finding: problem.finding, remedy: problem.remedy, mustStop: mustStop)
         } catch let error as LibraryError {
             throw error
         } catch {
