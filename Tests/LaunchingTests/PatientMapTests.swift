@@ -4,8 +4,8 @@ import Testing
 
 @testable import Launching
 
-/// Processes that hold up whoever reads their memory map. Real ones need minutes of all cores, so the reader is
-/// made up.
+/// Processes that hold up whoever reads their memory map. Real ones need minutes of all cores, so the reader
+/// is made up.
 @Suite(.system) struct PatientMapTests {
     @Test func `a map that does not come is given up, and does not hold up the next one`() throws {
         let release = DispatchSemaphore(value: 0)

@@ -42,8 +42,9 @@ final class LaunchSurvey: @unchecked Sendable {
     private let mayGrow: Bool
     /// Reads the memory of the group; created at the first measurement.
     private var groupMemory: GroupMemory?
-    /// Since when a thread measures the launch, on CLOCK_MONOTONIC; `nil` if none does. The event loop reads
-    /// it.
+    /// Since when a thread measures the launch, on CLOCK_MONOTONIC; `nil` if none does.
+    ///
+    /// The event loop reads it.
     let began = Mutex<Duration?>(nil)
     /// The last measurement of a launch whose only process has slept since then.
     private var rest: Rest?
@@ -59,8 +60,8 @@ final class LaunchSurvey: @unchecked Sendable {
 
     /// How often a measurement is used again while the process sleeps: 9 times, so every tenth is made.
     ///
-    /// A process needs CPU time to get memory or threads, or to leave its group. But the kernel can join pages
-    /// of a process that sleeps to a larger one (khugepaged), which takes up to 2 MiB.
+    /// A process needs CPU time to get memory or threads, or to leave its group. But the kernel can join
+    /// pages of a process that sleeps to a larger one (khugepaged), which takes up to 2 MiB.
     static let mostUses = 9
     /// How often the launch was measured, for tests.
     private(set) var measurements = 0

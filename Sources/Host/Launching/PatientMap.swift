@@ -24,6 +24,7 @@ enum PatientMap {
     ///   - process: The process.
     ///   - patience: The longest time to wait.
     ///   - look: Reads the map; blocks the calling thread.
+    /// - Returns: The map, unless it did not come in time.
     static func read(
         _ process: Int32, within patience: DispatchTimeInterval = patience,
         by look: @escaping @Sendable (Int32) -> CodeMap? = { CodeMap(of: $0) }

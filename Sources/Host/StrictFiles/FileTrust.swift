@@ -48,7 +48,7 @@ public struct FileTrust {
 
     /// Checks a directory in which a file with any name has an effect.
     ///
-    /// Nobody else may create a file there, so a sticky bit does not help. If the directory does not exist, the
+    /// Only root may create files there, so a sticky bit does not help. If the directory does not exist, the
     /// same holds for the nearest one that does.
     ///
     /// - Returns: The problem; `nil` if the directory can be trusted, or if the host is not root.

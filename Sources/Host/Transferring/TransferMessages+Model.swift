@@ -43,7 +43,7 @@ extension TransferEndedMessage {
 extension UInt64 {
     /// The number, or 2^50 if it is greater.
     ///
-    /// No length or count of bytes is greater. A process that speaks to the network sends these numbers, so they
-    /// must not trap.
+    /// No length or count of bytes is greater. A process that speaks to the network sends these numbers, so
+    /// they must not trap.
     var bounded: Int64 { Int64(Swift.min(self, 1 << 50)) }
 }

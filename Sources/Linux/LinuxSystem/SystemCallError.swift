@@ -36,6 +36,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether the file system is full, or the quota of the user is used up.
     public var isFullDisk: Bool { code == ENOSPC || code == EDQUOT }
 
+    /// Whether there is no file with the path (`ENOENT`, `ENOTDIR`).
+    public var isOfMissingFile: Bool { code == ENOENT || code == ENOTDIR }
+
     /// Whether the error means that the reader of a pipe has closed it.
     public var isBrokenPipe: Bool { code == EPIPE }
 

@@ -58,7 +58,8 @@ bool isolation_enter_task(bool subprocesses, char *finding, size_t size);
 
 /** Forbids Landlock to all threads of this process: the memory of its rules counts for no limit, and a rule
  * keeps a file that was deleted. If the task may start no processes, also forbids further filters of calls,
- * whose memory counts for no limit either. Called after sandbox_enter_launch. Does nothing without a filter of calls.
+ * whose memory counts for no limit either. Called after sandbox_enter_launch. Does nothing without a filter
+ * of calls.
  * On failure, returns false. */
 bool isolation_forbid_rules(void);
 

@@ -32,7 +32,7 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
                      const char *finding) {
     struct standby *standby = &template->standby;
     if (standby->state != STANDBY_ASKED) {
-        // The template is killed for this answer, and the host hears of its end.
+        // The template is killed for this answer, and the host gets a report of its end.
         close_descriptor(&pidfd);
         return;
     }

@@ -174,8 +174,8 @@ static bool refuse_port_rules(struct filter filter) {
     return REFUSE_IF(filter, EOPNOTSUPP, CALL, when(1, SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PORT));
 }
 
-/* Refuses a table for futexes of a chosen size (since Linux 6.16): 1 GiB of the kernel's memory with one call,
- * which no limit counts. The kernel chooses a size by itself. */
+/* Refuses a table for futexes of a chosen size (since Linux 6.16): 1 GiB of the kernel's memory with one
+ * call, which no limit counts. The kernel chooses a size by itself. */
 static bool refuse_futex_tables(struct filter filter) {
     enum { PR_FUTEX_HASH_CALL = 78 };
     return REFUSE_IF(filter, EINVAL, SCMP_SYS(prctl),

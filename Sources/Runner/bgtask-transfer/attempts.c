@@ -100,8 +100,8 @@ static void take_results(void) {
     while (sync_take(&result)) {
         struct transfer *transfer = result.transfer;
         if (result.has_lost_bytes) {
-            // A later sync of the same file would succeed, although the bytes are not there. If this fails, too,
-            // the file has no record, or is in a directory that can't be changed.
+            // A later sync of the same file would succeed, although the bytes are not there. If this fails,
+            // too, the file has no record, or is in a directory that can't be changed.
             partial_discard(&transfer->partial);
             fail_file(transfer, result.code);
             attempt_end(transfer);

@@ -68,8 +68,8 @@ static void close_quietly(int file) {
     errno = code;
 }
 
-/* Writes a new record that says how many bytes are durable; does not wait for the disk. Returns its file, or -1
- * with errno set. */
+/* Writes a new record that says how many bytes are durable; does not wait for the disk. Returns its file, or
+ * -1 with errno set. */
 static int write_record(const struct partial *partial, int64_t durable) {
     char text[VALIDATOR_MAX + 512];
     int length =

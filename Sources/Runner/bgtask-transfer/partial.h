@@ -26,7 +26,8 @@ void partial_close(struct partial *partial);
 bool partial_is_complete(const struct partial *partial);
 /** Whether the rest can be requested instead of the whole file. */
 bool partial_can_resume(const struct partial *partial);
-/** Forgets everything that has arrived; waits for the disk if there is a record. On failure, returns false, with errno set. */
+/** Forgets everything that has arrived; waits for the disk if there is a record. On failure, returns false,
+ * with errno set. */
 bool partial_discard(struct partial *partial);
 /** Keeps what has arrived for the next attempt, until the machine crashes, or forgets it if the rest can't be
  * requested. Does not wait for the disk unless there is a record. */
@@ -37,7 +38,8 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length);
 /* The functions below wait for the disk, so a thread of their own calls them. */
 
 /** Makes the first `size` bytes durable, and then a new record about them, which does not count yet. If the
- * bytes could not be written, `has_lost_bytes` becomes true: the kernel tells this only once, so the file must
+ * bytes could not be written, `has_lost_bytes` becomes true: the kernel tells this only once, so the file
+ * must
  * be discarded. */
 bool partial_prepare_record(struct partial *partial, int64_t size);
 /** Puts the new record into force; does not wait for the disk. */

@@ -1,5 +1,4 @@
 import Digests
-import Glibc
 import LinuxSystem
 import Signatures
 import StrictFiles
@@ -223,7 +222,7 @@ struct PluginLibraries {
             }
         } catch let error as LibraryError {
             throw error
-        } catch let error as SystemCallError where error.code != ENOENT && error.code != ENOTDIR {
+        } catch let error as SystemCallError where !error.isOfMissingFile {
             throw LibraryError(
                 finding: "library '\(name)' can't be read: \(error)",
                 remedy: "Make the library readable for the host's user")

@@ -1,8 +1,8 @@
 import LinuxSystem
 import StrictFiles
 
-/// Decides whether a host that runs as root may let the dynamic loader look for what a library needs outside of
-/// the plugins directory, which nothing copies (ld.so(8)).
+/// Decides whether a host that runs as root may let the dynamic loader look for what a library needs outside
+/// of the plugins directory, which nothing copies (ld.so(8)).
 ///
 /// The run paths of the libraries that are found there are not examined: root has installed these libraries.
 enum RunPathTrust {

@@ -96,8 +96,8 @@ extension HostCore {
         }
     }
 
-    /// Tells other launches of the ends that a launch has not handled, because it leaves their sessions: one of
-    /// them or, with `nil`, all.
+    /// Tells other launches of the ends that a launch has not handled, because it leaves their sessions: one
+    /// of them or, with `nil`, all.
     mutating func passOnEnds(of launch: LaunchID, session: String? = nil) {
         for id in sessions.releaseEnds(of: launch, session: session) {
             if let transfer = transfers[id] { changedSession(of: transfer) }

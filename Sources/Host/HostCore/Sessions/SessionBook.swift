@@ -154,8 +154,8 @@ struct SessionBook: Sendable {
 
     /// Gives the end of a transfer to a launch that asks for news, unless it is that of another launch.
     ///
-    /// Launches of one bundle can have the same session, and two delegates would get the same file. The launch
-    /// that began the transfer comes first, and then the one that asks first.
+    /// Launches of one bundle can have the same session, and two delegates would get the same file. The
+    /// launch that began the transfer comes first, and then the one that asks first.
     ///
     /// - Returns: Whether the launch handles the end.
     mutating func takeEnd(of transfer: Transfer, _ launch: LaunchID) -> Bool {
