@@ -124,6 +124,21 @@ import Testing
         #expect(lines.count == expected.count, "\(lines.joined(separator: "\n"))")
     }
 
+    @Test func `with the trait, a file without a background session needs no further import`() throws {
+        let folder = try Folder()
+        try folder.write(
+            "Sources/Feed/Feed.swift", "import SwiftUI\nlet s = URLSession(configuration: .ephemeral)\n")
+        func output() -> String {
+            Command.run(
+                [Products.path("bgtask"), "lint", "--sources", folder.path + "/Sources"],
+                environment: ["NO_COLOR": "1"]
+            ).output
+        }
+        #expect(output().contains("'URLSession' is in the module FoundationNetworking"))
+        try folder.write("Package.swift", ".package(path: \"a\", traits: [\"BackgroundTransfers\"])\n")
+        #expect(!output().contains("FoundationNetworking"))
+    }
+
     @Test func `a background session with its trait and its task is right`() throws {
         let folder = try Folder()
         let source =

@@ -139,7 +139,7 @@ import Testing
             "file", "s", "size=3000000&tags=x&stall=2000000", to: "out", "--stall-timeout", "300ms")
         #expect(answer.status == 0, "\(answer)")
         #expect(try host.hash("out") == server.hash("sx", size: 3_000_000))
-        #expect(answer.output.contains("no byte came or went for 300 ms"))
+        #expect(answer.output.contains("no byte of the file came or went for 300 ms"))
     }
 
     /// What a hostile or broken server does, and the text that explains the end.

@@ -86,8 +86,10 @@ static int check_times(void) {
             continue;
         }
         if (now - transfer->last_byte >= transfer->stall_limit) {
-            transfer_fail(transfer, END_FAULTY, "no byte came or went for %lld ms",
-                          (long long)transfer->stall_limit);
+            bool has_seconds = transfer->stall_limit % 1000 == 0;
+            transfer_fail(transfer, END_FAULTY, "no byte of the file came or went for %lld %s",
+                          (long long)(has_seconds ? transfer->stall_limit / 1000 : transfer->stall_limit),
+                          has_seconds ? "s" : "ms");
             transfer->code = CURLE_OPERATION_TIMEDOUT;
             attempt_end(transfer);
             continue;

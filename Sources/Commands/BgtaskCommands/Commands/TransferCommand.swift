@@ -293,11 +293,15 @@ extension TransferMessage {
         Wording.bytes(completed) + (total.map { " of \(Wording.bytes($0))" } ?? "")
     }
 
+    /// Why a transfer waits that no policy holds.
+    static let waitsForOthers = "waits for others: at most 6 use one server at a time, and 24 run in all"
+
     /// Why the transfer waits or failed; empty if it does neither.
     func why(at now: WallTime) -> String {
         if state == .waiting, let veto = vetoes?.first {
             return Wording.blocking([veto], now: now).first ?? ""
         }
+        if state == .waiting, notBefore == nil { return Self.waitsForOthers }
         guard outcome != .succeeded, let failure else { return "" }
         let next = notBefore.map { "; next attempt \(Wording.relative($0, to: now))" } ?? ""
         return failure.message + (state == .waiting ? next : "")

@@ -61,7 +61,7 @@ struct TransferStory {
             if let next = transfer.notBefore {
                 return "waits for its next attempt, \(Wording.relative(next, to: now))\(why)"
             }
-            return "waits for others: at most 6 use one server at a time, and 24 run in all"
+            return TransferMessage.waitsForOthers
         }
     }
 }

@@ -82,7 +82,7 @@ struct SourceTraps {
         var modules = imported
         // With the trait for background sessions, these modules contain FoundationNetworking.
         let isSession = sessions.names.hasBackgroundSession
-        if isSession, !imported.isDisjoint(with: Self.sessionModules) {
+        if isSession || parts.hasTrait, !imported.isDisjoint(with: Self.sessionModules) {
             modules.insert("FoundationNetworking")
         }
         return tokens.indices.compactMap { index in
