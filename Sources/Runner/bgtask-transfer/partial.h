@@ -38,9 +38,8 @@ bool partial_append(struct partial *partial, const void *bytes, size_t length);
 /* The functions below wait for the disk, so a thread of their own calls them. */
 
 /** Makes the first `size` bytes durable, and then a new record about them, which does not count yet. If the
- * bytes could not be written, `has_lost_bytes` becomes true: the kernel tells this only once, so the file
- * must
- * be discarded. */
+ * bytes could not be written, `has_lost_bytes` becomes true. The kernel tells this only once, so then the
+ * file must be discarded. */
 bool partial_prepare_record(struct partial *partial, int64_t size);
 /** Puts the new record into force; does not wait for the disk. */
 bool partial_publish_record(const struct partial *partial);
