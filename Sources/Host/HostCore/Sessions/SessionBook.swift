@@ -66,9 +66,9 @@ struct SessionBook: Sendable {
     private var untold: [Key: Set<TransferID>] = [:]
     /// The transfers that end when their attempts do, with their bytes kept, and the calls that wait.
     private(set) var cancelling: [TransferID: (launch: LaunchID, call: UInt64)] = [:]
-    /// The launches that began transfers, and those whose delegates handle their ends.
+    /// The launches that began transfers, and those that have taken their ends.
     private var beginners: [TransferID: LaunchID] = [:]
-    private var handlers: [TransferID: LaunchID] = [:]
+    private var takers: [TransferID: LaunchID] = [:]
     /// The transfers about whose beginning a delegate was asked or has decided.
     private var asked: Set<TransferID> = []
     var watchers: [LaunchID: Watcher] = [:]
@@ -95,7 +95,7 @@ struct SessionBook: Sendable {
                 untold[key, default: []].insert(transfer.id)
             } else {
                 untold[key]?.remove(transfer.id)
-                (beginners[transfer.id], handlers[transfer.id]) = (nil, nil)
+                (beginners[transfer.id], takers[transfer.id]) = (nil, nil)
             }
         } else {
             open[key, default: []].insert(transfer.id)
@@ -106,7 +106,7 @@ struct SessionBook: Sendable {
 
     mutating func forget(_ id: TransferID) {
         asked.remove(id)
-        (beginners[id], handlers[id]) = (nil, nil)
+        (beginners[id], takers[id]) = (nil, nil)
     }
 
     /// The transfers of a session that its delegate must know, oldest first.
@@ -160,9 +160,9 @@ struct SessionBook: Sendable {
     /// - Returns: Whether the launch handles the end.
     mutating func takeEnd(of transfer: Transfer, _ launch: LaunchID) -> Bool {
         guard let key = Self.key(of: transfer) else { return true }
-        let first = handlers[transfer.id] ?? beginners[transfer.id] ?? launch
+        let first = takers[transfer.id] ?? beginners[transfer.id] ?? launch
         guard first == launch || !holders(of: key).contains(first) else { return false }
-        handlers[transfer.id] = launch
+        takers[transfer.id] = launch
         return true
     }
 
@@ -171,8 +171,8 @@ struct SessionBook: Sendable {
     /// - Returns: The transfers whose ends another launch may handle now.
     mutating func releaseEnds(of launch: LaunchID, session: String? = nil) -> [TransferID] {
         let ids = untold.filter { session == nil || $0.key.session == session }.values.flatMap(\.self)
-            .filter { handlers[$0] == launch || beginners[$0] == launch && handlers[$0] == nil }
-        for id in ids { (beginners[id], handlers[id]) = (nil, nil) }
+            .filter { takers[$0] == launch || beginners[$0] == launch && takers[$0] == nil }
+        for id in ids { (beginners[id], takers[id]) = (nil, nil) }
         return ids.sorted()
     }
 
