@@ -45,7 +45,7 @@ final class LaunchHarness: Sendable {
         maximumTemplates: Int? = nil,
         answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner"),
         without layers: Set<SandboxLayer> = [], owner: UInt32? = nil, storageInterval: Duration? = nil,
-        bundleUser: UInt32? = nil, processLimit: UInt64? = nil
+        bundleUser: UInt32? = nil, processLimit: UInt64? = nil, workRate: WorkAllowances.Rate? = nil
     ) async throws {
         self.bundleUser = bundleUser
         self.folder =
@@ -71,6 +71,7 @@ final class LaunchHarness: Sendable {
         configuration.withoutLayers = layers
         configuration.users = bundleUser.map { $0...($0 + 99) }
         if let processLimit { configuration.processLimit = processLimit }
+        if let workRate { configuration.workRate = workRate }
         if owner != nil { configuration.runsAsRoot = false }
         if let storageInterval { configuration.storageInterval = storageInterval }
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
@@ -99,9 +100,10 @@ final class LaunchHarness: Sendable {
     }
 
     /// An order for the fixture's task with this label.
-    func order(_ what: String, limits: LaunchLimits? = nil, variable: String? = nil, library: String? = nil)
-        throws -> LaunchOrder
-    {
+    func order(
+        _ what: String, limits: LaunchLimits? = nil, variable: String? = nil, library: String? = nil,
+        bundle: String = "com.example"
+    ) throws -> LaunchOrder {
         let number = lastID.withLock { last in
             last += 1
             return last
@@ -116,7 +118,7 @@ final class LaunchHarness: Sendable {
             place: LaunchPlace(
                 dataDirectory: folder.appending(path: "data").path,
                 temporaryDirectory: folder.appending(path: "tmp").path),
-            environment: ["PATH=/usr/bin:/bin"] + [variable].compactMap(\.self))
+            environment: ["PATH=/usr/bin:/bin"] + [variable].compactMap(\.self), bundle: bundle)
         order.place.user = bundleUser
         return order
     }
@@ -205,18 +207,19 @@ extension LaunchOrder {
     /// An order as the host makes it for the only task of a bundle.
     ///
     /// - Parameters:
-    ///   - identifier: The task, of the bundle `com.example`.
+    ///   - identifier: The task.
     ///   - number: The number of the launch, of its request and of its fencing token.
     ///   - library: The plugin's file; `nil` for none.
     ///   - limits: What the task declares.
     ///   - place: The launch's directories.
     ///   - environment: The complete environment of the task's process.
+    ///   - bundle: The bundle of the task.
     init(
         running identifier: String, number: Int64, library: String?, limits: LaunchLimits,
-        place: LaunchPlace, environment: [String]
+        place: LaunchPlace, environment: [String], bundle: String = "com.example"
     ) throws {
         let identifier = try TaskIdentifier(identifier)
-        let bundle = try BundleIdentifier("com.example")
+        let bundle = try BundleIdentifier(bundle)
         let hash = library.map { _ in "h" }
         let start = WallTime(milliseconds: 1_800_000_000_000)
         var declaration = TaskDeclaration(pattern: IdentifierPattern(exactly: identifier), kind: .processing)

@@ -7,7 +7,7 @@ import Synchronization
 /// other threads: those of ``SurveyRound`` for launches that have few processes, and one for all others. So a
 /// launch with very many processes delays only others of its kind.
 final class LaunchSurvey: @unchecked Sendable {
-    // Unchecked: only one queue at a time calls `look`.
+    // Unchecked: only one queue at a time calls `look`, and the event loop calls `rests` only while none does.
     /// A launch with more processes than these is measured on the queue of the crowded ones: our choice, a
     /// few milliseconds of work.
     static let fewProcesses = 256
@@ -46,25 +46,24 @@ final class LaunchSurvey: @unchecked Sendable {
     ///
     /// The event loop reads it.
     let began = Mutex<Duration?>(nil)
-    /// The last measurement of a launch whose only process has slept since then.
+    /// The last measurement of a launch that has only one process and can't get more.
     private var rest: Rest?
 
     private struct Rest {
         let aims: Aims
-        let finding: Finding
         /// The CPU time of the process before the measurement.
         let cpuTime: Duration
-        /// How often the finding was used again.
-        var uses = 0
+        /// How often the launch has not been measured since then, because the process slept.
+        var count = 0
     }
 
-    /// How often a measurement is used again while the process sleeps: 9 times, so every tenth is made.
+    /// How many measurements in a row are left out while the process sleeps: 29, so one is made every half
+    /// minute.
     ///
     /// A process needs CPU time to get memory or threads, or to leave its group. But the kernel can join
-    /// pages of a process that sleeps to a larger one (khugepaged), which takes up to 2 MiB.
-    static let mostUses = 9
-    /// How often the launch was measured, for tests.
-    private(set) var measurements = 0
+    /// pages of a process that sleeps to larger ones (khugepaged), at most 16 MiB in 10 s on the whole
+    /// machine by default.
+    static let mostRests = 29
 
     init(group: ControlGroup?, process: Int32, mayGrow: Bool) {
         (self.group, self.process, self.mayGrow) = (group, process, mayGrow)
@@ -77,21 +76,29 @@ final class LaunchSurvey: @unchecked Sendable {
     ///   - few: How many processes are looked at.
     /// - Returns: What was found; `nil` if there are more processes than `few`, and so little was measured.
     func look(_ aims: Aims, few: Int) -> Finding? {
+        rest = nil
         guard group != nil, !mayGrow else { return measure(aims, few: few) }
         let cpuTime = ProcessUsage.cpuClock(of: process)
-        if let rest, rest.aims == aims, rest.cpuTime == cpuTime, rest.uses < Self.mostUses {
-            self.rest?.uses += 1
-            return rest.finding
-        }
         let finding = measure(aims, few: few)
-        rest =
-            groupMemory?.onlyProcess == process && cpuTime > .zero
-            ? finding.map { Rest(aims: aims, finding: $0, cpuTime: cpuTime) } : nil
+        if finding != nil, groupMemory?.onlyProcess == process, cpuTime > .zero {
+            rest = Rest(aims: aims, cpuTime: cpuTime)
+        }
         return finding
     }
 
+    /// Whether a measurement would find the same as the last one, because the only process has slept since
+    /// then; takes less than a microsecond.
+    ///
+    /// Call it only while no thread measures the launch, and then leave the measurement out.
+    func rests(_ aims: Aims) -> Bool {
+        guard let rest, rest.aims == aims, rest.count < Self.mostRests,
+            rest.cpuTime == ProcessUsage.cpuClock(of: process)
+        else { return false }
+        self.rest?.count += 1
+        return true
+    }
+
     private func measure(_ aims: Aims, few: Int) -> Finding? {
-        measurements += 1
         var finding = Finding()
         if let most = aims.mostThreads {
             finding.threads =

@@ -87,8 +87,12 @@ extension LauncherCore {
         }
         let isHeldUp = !surveyRounds.isEmpty
         for round in surveyRounds where round.hasWaiting { survey(round, on: Self.surveyQueue()) }
-        let looks = polled.filter { !$0.isBeingSurveyed }.compactMap { launch in
-            survey(of: launch).map { SurveyRound.Look(launch: launch, survey: $0, aims: aims(for: launch)) }
+        let looks = polled.compactMap { launch -> SurveyRound.Look? in
+            let aims = aims(for: launch)
+            guard !launch.isBeingSurveyed, let survey = survey(of: launch), !survey.rests(aims) else {
+                return nil
+            }
+            return SurveyRound.Look(launch: launch, survey: survey, aims: aims)
         }
         if looks.isEmpty { return }
         for look in looks { look.launch.isBeingSurveyed = true }

@@ -131,6 +131,7 @@ extension LauncherCore {
 
     func exited(_ launch: RunningLaunch, _ message: ExitedMessage) {
         launch.exit = message
+        resumeReading(launch)
         openOutput(launch)
         if launch.openPipes == 0 {
             concludeExit(launch)

@@ -39,7 +39,7 @@ extension LauncherCore {
         PipeReader.read(
             report, on: loop, receive: { [self] in reported($0, launch) },
             ended: { [self] in reportEnded(launch) }
-        ).whenSuccess { launch.channels.append($0) }
+        ).whenSuccess { launch.take($0) }
         launch.outputTimer = after(Self.outputDelay) { [self] in openOutput(launch) }
     }
 
@@ -53,13 +53,18 @@ extension LauncherCore {
             PipeReader.read(
                 pipe.release(), on: loop, receive: { [self] in printed($0, stream, launch) },
                 ended: { [self] in pipeEnded(launch) }
-            ).whenSuccess { launch.channels.append($0) }
+            ).whenSuccess { launch.take($0) }
         }
     }
 
     private func printed(_ bytes: UnsafeRawBufferPointer, _ stream: OutputStream, _ launch: RunningLaunch) {
         guard launch.life.stage != .ended else { return }
-        launch.output[stream]?.take(bytes) { tell(.output(launch.id, stream: stream, line: $0)) }
+        var work = HostWork.time(ofBytes: bytes.count)
+        launch.output[stream]?.take(bytes) { line in
+            work += HostWork.line
+            tell(.output(launch.id, stream: stream, line: line))
+        }
+        spend(work, launch)
     }
 
     func finishOutput(_ launch: RunningLaunch) {
@@ -102,16 +107,19 @@ extension LauncherCore {
     private func reported(_ bytes: UnsafeRawBufferPointer, _ launch: RunningLaunch) {
         // After a violation, all further frames are ignored.
         guard launch.listens else { return }
+        var work = HostWork.time(ofBytes: bytes.count)
         do throws(WireError) {
             try launch.decoder.consume(bytes) { kind, body throws(WireError) in
                 guard launch.listens, let report = try TaskReportMessage(kind: kind, body: body) else {
                     return
                 }
+                work += HostWork.time(of: report)
                 take(report, launch)
             }
         } catch {
             violation("its process sent an invalid message: \(error)", launch)
         }
+        spend(work, launch)
     }
 
     private func take(_ report: TaskReportMessage, _ launch: RunningLaunch) {
@@ -366,6 +374,10 @@ extension LauncherCore {
     }
 
     func tellNews(_ launch: RunningLaunch) {
+        let work = HostWork.time(
+            ofProgress: launch.progressIsNews, title: launch.title != nil,
+            checkpoint: launch.checkpoint?.count)
+        spend(work, launch)
         if launch.progressIsNews, let progress = launch.progress {
             launch.progressIsNews = false
             tell(.progress(launch.id, progress))

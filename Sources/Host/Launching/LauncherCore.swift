@@ -36,6 +36,8 @@ final class LauncherCore: @unchecked Sendable {
     var idleTimers: [UInt64: Scheduled<Void>] = [:]
     /// How long a template that is not used stays loaded.
     let templateIdleTime: Duration
+    /// What the launches of each bundle may still make the host do.
+    var allowances: WorkAllowances
     /// How often the space of a bundle's directories is counted while a launch with a storage limit runs.
     var storageInterval = Duration.seconds(10)
     var processLimit: UInt64 = 8192
@@ -82,10 +84,11 @@ final class LauncherCore: @unchecked Sendable {
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
         sandbox: Set<SandboxLayer>, reportsCalls: Bool = true, templateIdleTime: Duration,
-        maximumTemplates: Int, answerTime: Duration,
+        maximumTemplates: Int, answerTime: Duration, workRate: WorkAllowances.Rate = .init(),
         onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
         answers = AnswerWatch(answerTime: answerTime)
+        allowances = WorkAllowances(rate: workRate)
         self.loop = loop
         self.moments = moments
         self.isolation = isolation
@@ -159,7 +162,9 @@ final class LauncherCore: @unchecked Sendable {
         case .spawn: spawn(launch)
         case .awaitReady: setLifeTimer(LaunchLife.loadDeadline, launch) { .loadDeadlinePassed }
         case .beginRun: beginRun(launch)
-        case .climb(let ladder): climb(ladder[...], launch)
+        case .climb(let ladder):
+            resumeReading(launch)
+            climb(ladder[...], launch)
         case .awaitExit:
             launch.tidying = TidyingTime(completedAt: moments.now().monotonic)
             limitTidying(launch)

@@ -33,7 +33,11 @@ final class RunningLaunch: @unchecked Sendable {
     var encoder = FrameEncoder()
     var decoder = FrameDecoder()
     var output: [OutputStream: OutputLines] = [.stdout: OutputLines(), .stderr: OutputLines()]
-    var channels: [any Channel] = []
+    private(set) var channels: [any Channel] = []
+    /// The end of a pause in which the pipes are not read; `nil` if they are read.
+    private(set) var readingPause: Scheduled<Void>?
+    /// Whether there was such a pause; the log says it once.
+    private(set) var wasPaused = false
     /// The output pipes that are not read yet.
     var unreadOutput: [(OutputStream, OwnedPipe)] = []
     var openPipes = 0
@@ -158,6 +162,30 @@ final class RunningLaunch: @unchecked Sendable {
         pid != nil && exit == nil && [.starting, .running, .expiring, .completed].contains(life.stage)
     }
 
+    /// Adds a channel that reads one of the pipes.
+    func take(_ channel: any Channel) {
+        channels.append(channel)
+        if wasPaused { channel.readLittle() }
+        if readingPause != nil { channel.setReading(false) }
+    }
+
+    /// Stops reading all pipes until ``goOnReading()``, and reads them in small parts from then on.
+    func pauseReading(_ end: Scheduled<Void>) {
+        readingPause = end
+        for channel in channels {
+            if !wasPaused { channel.readLittle() }
+            channel.setReading(false)
+        }
+        wasPaused = true
+    }
+
+    /// Ends the pause.
+    func goOnReading() {
+        readingPause?.cancel()
+        readingPause = nil
+        for channel in channels { channel.setReading(true) }
+    }
+
     /// The CPU time since the start of the launch, and whether it may be too low.
     func cpuTime() -> (Duration, isLowerBound: Bool) {
         let (counted, isLowerBound) = countedTime()
@@ -268,6 +296,7 @@ final class RunningLaunch: @unchecked Sendable {
     func cancelTimers() {
         for timer in [
             newsTimer, monitorTimer, debugTimer, closingTimer, outputTimer, standbyTimer, storageTimer,
+            readingPause,
         ] {
             timer?.cancel()
         }
@@ -279,6 +308,7 @@ final class RunningLaunch: @unchecked Sendable {
         outputTimer = nil
         standbyTimer = nil
         storageTimer = nil
+        readingPause = nil
         unreadOutput = []
     }
 

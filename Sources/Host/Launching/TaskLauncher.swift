@@ -49,6 +49,8 @@ public final class TaskLauncher: Sendable {
         /// Our choice: a quarter of the numbers of a small machine. It holds where launches have a user of
         /// their own, or a user namespace.
         var processLimit: UInt64 = 8192
+        /// What the launches of a bundle may make the host do by what they send and print.
+        var workRate = WorkAllowances.Rate()
         /// Whether launches run as root, unless their bundles have users; only tests, whose launcher runs as
         /// another user, set it.
         var runsAsRoot = ProcessFacts.isRoot
@@ -156,7 +158,7 @@ public final class TaskLauncher: Sendable {
             templateIdleTime: configuration.templateIdleTime,
             maximumTemplates: configuration.maximumTemplates
                 ?? Self.maximumTemplates(descriptors: DescriptorLimit.raise()),
-            answerTime: configuration.answerTime,
+            answerTime: configuration.answerTime, workRate: configuration.workRate,
             onEvent: onEvent)
         core.storageInterval = configuration.storageInterval
         core.processLimit = configuration.processLimit

@@ -70,3 +70,19 @@ final class PipeReader: ChannelInboundHandler {
         context.close(promise: nil)
     }
 }
+
+extension Channel {
+    /// Reads the pipe in small parts from now on, so that each makes only a little work: our choice, two pages.
+    func readLittle() {
+        // An error means that the channel is closed.
+        try? syncOptions?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 8192))
+        try? syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+    }
+
+    /// Ends reading of the pipe for a while, or begins it again.
+    ///
+    /// When all writers have closed the pipe, NIO reads it to its end all the same.
+    func setReading(_ isReading: Bool) {
+        try? syncOptions?.setOption(.autoRead, value: isReading)
+    }
+}

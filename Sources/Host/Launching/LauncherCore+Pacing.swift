@@ -1,0 +1,47 @@
+import NIOCore
+import TaskModel
+
+/// Reads more slowly from launches that make too much work for the host.
+extension LauncherCore {
+    /// The longest time for which the host does not read at all.
+    ///
+    /// Half of the time after which a task gives up on a host that does not read its reports.
+    private static let longestPause = Duration.seconds(1)
+
+    /// Counts work that a launch made for the host, and stops reading its pipes for a while if its bundle has
+    /// used up what it may use.
+    ///
+    /// The pipes then fill, and the task waits when it writes.
+    func spend(_ work: Duration, _ launch: RunningLaunch) {
+        let bundle = launch.order.record.bundle
+        guard let wait = allowances.spend(work, of: bundle, at: moments.now().monotonic),
+            launch.readingPause == nil, mayPause(launch)
+        else { return }
+        if !launch.wasPaused { tellPause(launch) }
+        launch.pauseReading(after(min(wait, Self.longestPause)) { launch.goOnReading() })
+    }
+
+    /// Reads again at once, if the pipes are not read.
+    func resumeReading(_ launch: RunningLaunch) {
+        if launch.readingPause != nil { launch.goOnReading() }
+    }
+
+    /// Whether what the launch sends can wait.
+    ///
+    /// What it sends before *ready* and in its grace period has a deadline, and after its end there is only
+    /// what is left in the pipes.
+    private func mayPause(_ launch: RunningLaunch) -> Bool {
+        (launch.life.stage == .running || launch.life.stage == .completed) && launch.exit == nil
+    }
+
+    private func tellPause(_ launch: RunningLaunch) {
+        let percent = Int((allowances.rate.share * 100).rounded())
+        tell(
+            .log(
+                launch.id, level: .notice,
+                message:
+                    "its bundle's messages and output use more than \(percent) % of a core in the host, so the "
+                    + "host reads them more slowly; the task waits when it sends more",
+                subsystem: nil, category: nil))
+    }
+}

@@ -1,0 +1,82 @@
+import RunnerWire
+import TaskModel
+
+/// How much of the host's CPU time the launches of each bundle may still use by what they send and print: a
+/// token bucket for each bundle.
+///
+/// Without it, a task that sends checkpoints or prints lines without a pause would keep the host busy, and no
+/// limit of the task's own CPU time would count that.
+struct WorkAllowances: Sendable {
+    /// What a bundle gets.
+    struct Rate: Equatable, Sendable {
+        /// The part of a core that it may use all the time.
+        var share = 0.2
+        /// What it may use at once after a pause of 10 s.
+        ///
+        /// Our choice: 50,000 lines, more than the host keeps of the output of a launch.
+        var most = Duration.seconds(2)
+    }
+
+    private struct Bucket {
+        var left: Duration
+        /// When ``left`` was computed, on CLOCK_MONOTONIC.
+        var at: Duration
+    }
+
+    let rate: Rate
+    private var buckets: [BundleIdentifier: Bucket] = [:]
+
+    init(rate: Rate) { self.rate = rate }
+
+    /// Counts work that a launch has made.
+    ///
+    /// - Parameters:
+    ///   - work: The CPU time of the host, as ``HostWork`` estimates it.
+    ///   - bundle: The bundle of the launch.
+    ///   - time: The present time on CLOCK_MONOTONIC.
+    /// - Returns: How long the host must not read what the launch sends; `nil` if it can go on.
+    mutating func spend(_ work: Duration, of bundle: BundleIdentifier, at time: Duration) -> Duration? {
+        var bucket = buckets[bundle] ?? Bucket(left: rate.most, at: time)
+        bucket.left = min(rate.most, bucket.left + max(.zero, time - bucket.at) * rate.share) - work
+        bucket.at = time
+        buckets[bundle] = bucket
+        return bucket.left < .zero ? bucket.left * -1 / rate.share : nil
+    }
+}
+
+/// How much CPU time of the host it costs what a launch sends or prints, with everything that follows: log,
+/// store, scheduler and answers.
+///
+/// These are estimates from floods that were measured (Documentation/Decisions/0120-*.md): to measure each
+/// message would cost more than a message.
+enum HostWork {
+    private static let read = Duration.microseconds(5)
+    private static let message = Duration.microseconds(1)
+    private static let question = Duration.microseconds(50)
+    private static let news = Duration.microseconds(100)
+    private static let checkpoint = Duration.microseconds(500)
+    /// A line of the output or the log.
+    static let line = Duration.microseconds(40)
+
+    /// One read from a pipe, without what the messages or lines in it cost.
+    static func time(ofBytes count: Int) -> Duration { read + .nanoseconds(count) }
+
+    /// One message of a task.
+    static func time(of report: TaskReportMessage) -> Duration {
+        switch report {
+        case .submit, .cancel, .pending, .sessionCall, .beginAssertion, .endAssertion: question
+        case .log: line
+        // Of these, the host uses only some, and counts them when it does.
+        case .progress, .title, .checkpoint, .advice: message
+        case .ready, .stack, .fault, .crash, .loadFailed, .done: message
+        }
+    }
+
+    /// What the host stores and shows at most 20 times a second; `checkpoint` is its size in bytes.
+    static func time(ofProgress hasProgress: Bool, title hasTitle: Bool, checkpoint: Int?) -> Duration {
+        var time = hasProgress ? news : .zero
+        if hasTitle { time += news }
+        if let checkpoint { time += Self.checkpoint + .nanoseconds(10) * checkpoint }
+        return time
+    }
+}
