@@ -45,7 +45,7 @@ final class LaunchHarness: Sendable {
         maximumTemplates: Int? = nil,
         answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner"),
         without layers: Set<SandboxLayer> = [], owner: UInt32? = nil, storageInterval: Duration? = nil,
-        bundleUser: UInt32? = nil, processLimit: UInt64? = nil, workRate: WorkAllowances.Rate? = nil
+        bundleUser: UInt32? = nil, processLimit: UInt64? = nil, messageRate: MessageAllowances.Rate? = nil
     ) async throws {
         self.bundleUser = bundleUser
         self.folder =
@@ -71,7 +71,7 @@ final class LaunchHarness: Sendable {
         configuration.withoutLayers = layers
         configuration.users = bundleUser.map { $0...($0 + 99) }
         if let processLimit { configuration.processLimit = processLimit }
-        if let workRate { configuration.workRate = workRate }
+        if let messageRate { configuration.messageRate = messageRate }
         if owner != nil { configuration.runsAsRoot = false }
         if let storageInterval { configuration.storageInterval = storageInterval }
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }

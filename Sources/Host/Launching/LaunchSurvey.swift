@@ -7,7 +7,8 @@ import Synchronization
 /// other threads: those of ``SurveyRound`` for launches that have few processes, and one for all others. So a
 /// launch with very many processes delays only others of its kind.
 final class LaunchSurvey: @unchecked Sendable {
-    // Unchecked: only one queue at a time calls `look`, and the event loop calls `rests` only while none does.
+    // Unchecked: only one queue at a time calls `look`, and the event loop calls `rests` only while none
+    // does.
     /// A launch with more processes than these is measured on the queue of the crowded ones: our choice, a
     /// few milliseconds of work.
     static let fewProcesses = 256

@@ -59,9 +59,9 @@ extension LauncherCore {
 
     private func printed(_ bytes: UnsafeRawBufferPointer, _ stream: OutputStream, _ launch: RunningLaunch) {
         guard launch.life.stage != .ended else { return }
-        var work = HostWork.time(ofBytes: bytes.count)
+        var work = MessageCost.time(ofBytes: bytes.count)
         launch.output[stream]?.take(bytes) { line in
-            work += HostWork.line
+            work += MessageCost.line
             tell(.output(launch.id, stream: stream, line: line))
         }
         spend(work, launch)
@@ -107,13 +107,13 @@ extension LauncherCore {
     private func reported(_ bytes: UnsafeRawBufferPointer, _ launch: RunningLaunch) {
         // After a violation, all further frames are ignored.
         guard launch.listens else { return }
-        var work = HostWork.time(ofBytes: bytes.count)
+        var work = MessageCost.time(ofBytes: bytes.count)
         do throws(WireError) {
             try launch.decoder.consume(bytes) { kind, body throws(WireError) in
                 guard launch.listens, let report = try TaskReportMessage(kind: kind, body: body) else {
                     return
                 }
-                work += HostWork.time(of: report)
+                work += MessageCost.time(of: report)
                 take(report, launch)
             }
         } catch {
@@ -374,7 +374,7 @@ extension LauncherCore {
     }
 
     func tellNews(_ launch: RunningLaunch) {
-        let work = HostWork.time(
+        let work = MessageCost.time(
             ofProgress: launch.progressIsNews, title: launch.title != nil,
             checkpoint: launch.checkpoint?.count)
         spend(work, launch)

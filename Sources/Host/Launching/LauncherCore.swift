@@ -37,7 +37,7 @@ final class LauncherCore: @unchecked Sendable {
     /// How long a template that is not used stays loaded.
     let templateIdleTime: Duration
     /// What the launches of each bundle may still make the host do.
-    var allowances: WorkAllowances
+    var allowances: MessageAllowances
     /// How often the space of a bundle's directories is counted while a launch with a storage limit runs.
     var storageInterval = Duration.seconds(10)
     var processLimit: UInt64 = 8192
@@ -84,11 +84,11 @@ final class LauncherCore: @unchecked Sendable {
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
         sandbox: Set<SandboxLayer>, reportsCalls: Bool = true, templateIdleTime: Duration,
-        maximumTemplates: Int, answerTime: Duration, workRate: WorkAllowances.Rate = .init(),
+        maximumTemplates: Int, answerTime: Duration, messageRate: MessageAllowances.Rate = .init(),
         onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
         answers = AnswerWatch(answerTime: answerTime)
-        allowances = WorkAllowances(rate: workRate)
+        allowances = MessageAllowances(rate: messageRate)
         self.loop = loop
         self.moments = moments
         self.isolation = isolation

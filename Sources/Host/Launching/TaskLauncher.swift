@@ -50,7 +50,7 @@ public final class TaskLauncher: Sendable {
         /// their own, or a user namespace.
         var processLimit: UInt64 = 8192
         /// What the launches of a bundle may make the host do by what they send and print.
-        var workRate = WorkAllowances.Rate()
+        var messageRate = MessageAllowances.Rate()
         /// Whether launches run as root, unless their bundles have users; only tests, whose launcher runs as
         /// another user, set it.
         var runsAsRoot = ProcessFacts.isRoot
@@ -158,7 +158,7 @@ public final class TaskLauncher: Sendable {
             templateIdleTime: configuration.templateIdleTime,
             maximumTemplates: configuration.maximumTemplates
                 ?? Self.maximumTemplates(descriptors: DescriptorLimit.raise()),
-            answerTime: configuration.answerTime, workRate: configuration.workRate,
+            answerTime: configuration.answerTime, messageRate: configuration.messageRate,
             onEvent: onEvent)
         core.storageInterval = configuration.storageInterval
         core.processLimit = configuration.processLimit

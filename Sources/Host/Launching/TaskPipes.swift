@@ -72,7 +72,8 @@ final class PipeReader: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// Reads the pipe in small parts from now on, so that each makes only a little work: our choice, two pages.
+    /// Reads the pipe in small parts from now on, so that each makes only a little work: our choice, two
+    /// pages.
     func readLittle() {
         // An error means that the channel is closed.
         try? syncOptions?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 8192))

@@ -5,11 +5,11 @@ import Testing
 @testable import Launching
 
 /// What a bundle makes the host do has a limit, which no other bundle shares.
-@Suite struct WorkAllowancesTests {
+@Suite struct MessageAllowancesTests {
     @Test func `a burst is free, and what comes after it waits for the share`() throws {
         let one = try BundleIdentifier("com.example.one")
         let other = try BundleIdentifier("com.example.other")
-        var allowances = WorkAllowances(rate: .init(share: 0.25, most: .seconds(1)))
+        var allowances = MessageAllowances(rate: .init(share: 0.25, most: .seconds(1)))
         #expect(allowances.spend(.seconds(1), of: one, at: .seconds(100)) == nil)
         #expect(allowances.spend(.milliseconds(100), of: one, at: .seconds(100)) == .milliseconds(400))
         #expect(allowances.spend(.milliseconds(100), of: other, at: .seconds(100)) == nil)
@@ -23,6 +23,6 @@ import Testing
 
     @Test func `what the host keeps of a launch's output fits into the burst`() {
         let mostLines = OutputLines.maximumTotal / OutputLines.leastCost
-        #expect(HostWork.line * mostLines * 3 < WorkAllowances.Rate().most)
+        #expect(MessageCost.line * mostLines * 3 < MessageAllowances.Rate().most)
     }
 }

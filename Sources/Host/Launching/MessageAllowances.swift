@@ -6,7 +6,7 @@ import TaskModel
 ///
 /// Without it, a task that sends checkpoints or prints lines without a pause would keep the host busy, and no
 /// limit of the task's own CPU time would count that.
-struct WorkAllowances: Sendable {
+struct MessageAllowances: Sendable {
     /// What a bundle gets.
     struct Rate: Equatable, Sendable {
         /// The part of a core that it may use all the time.
@@ -31,7 +31,7 @@ struct WorkAllowances: Sendable {
     /// Counts work that a launch has made.
     ///
     /// - Parameters:
-    ///   - work: The CPU time of the host, as ``HostWork`` estimates it.
+    ///   - work: The CPU time of the host, as ``MessageCost`` estimates it.
     ///   - bundle: The bundle of the launch.
     ///   - time: The present time on CLOCK_MONOTONIC.
     /// - Returns: How long the host must not read what the launch sends; `nil` if it can go on.
@@ -47,19 +47,19 @@ struct WorkAllowances: Sendable {
 /// How much CPU time of the host it costs what a launch sends or prints, with everything that follows: log,
 /// store, scheduler and answers.
 ///
-/// These are estimates from floods that were measured (Documentation/Decisions/0120-*.md): to measure each
+/// These are estimates from floods that were measured on a slow machine (decision 120): to measure each
 /// message would cost more than a message.
-enum HostWork {
+enum MessageCost {
     private static let read = Duration.microseconds(5)
-    private static let message = Duration.microseconds(1)
-    private static let question = Duration.microseconds(50)
+    private static let message = Duration.nanoseconds(800)
+    private static let question = Duration.microseconds(40)
     private static let news = Duration.microseconds(100)
     private static let checkpoint = Duration.microseconds(500)
     /// A line of the output or the log.
     static let line = Duration.microseconds(40)
 
     /// One read from a pipe, without what the messages or lines in it cost.
-    static func time(ofBytes count: Int) -> Duration { read + .nanoseconds(count) }
+    static func time(ofBytes count: Int) -> Duration { read + .nanoseconds(count / 2) }
 
     /// One message of a task.
     static func time(of report: TaskReportMessage) -> Duration {
