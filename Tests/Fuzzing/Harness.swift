@@ -57,6 +57,7 @@ public func readOneInput(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 
 @Sendable private func readLibrary(_ bytes: [UInt8]) {
     _ = try? ELFFile(bytes)
+    _ = try? ELFNeeds.of(bytes: bytes)
     let symbols = ELFSymbols(bytes)
     for offset: UInt64 in [0, 0x40, 0x1000, .max] { _ = symbols.function(atOffset: offset) }
 }

@@ -64,7 +64,7 @@ public struct FileTrust {
         return (
             "untrusted: users other than root can add to \(name), and the host runs as root: they can create files "
                 + "in the directory \(last.path)",
-            "Link the library again without \(directory) in its run path"
+            "Link what has \(directory) in its run path again, without that directory"
         )
     }
 

@@ -15,7 +15,8 @@ public struct ELFFile: Equatable, Sendable {
 
     /// The name by which programs ask the loader for the library (`DT_SONAME`); `nil` if it has none.
     public let soname: String?
-    /// The file names in the `DT_NEEDED` entries, in order.
+    /// The file names in the `DT_NEEDED`, `DT_AUXILIARY` and `DT_FILTER` entries, in order; the loader loads
+    /// and searches the libraries of all three.
     public let needed: [String]
     /// The directories of the `DT_RUNPATH` and `DT_RPATH` entries, in order; they may contain `$ORIGIN`.
     public let runPaths: [String]
@@ -67,10 +68,12 @@ public struct ELFFile: Equatable, Sendable {
                 if section.type == 6 {
                     let tag = try view.number(entry, 8)
                     if tag == 0 { break }
-                    // DT_NEEDED, DT_SONAME, DT_RPATH and DT_RUNPATH
-                    guard tag == 1 || tag == 14 || tag == 15 || tag == 29 else { continue }
+                    // DT_NEEDED, DT_AUXILIARY and DT_FILTER
+                    let isNeed = tag == 1 || tag == 0x7fff_fffd || tag == 0x7fff_ffff
+                    // DT_SONAME, DT_RPATH and DT_RUNPATH
+                    guard isNeed || tag == 14 || tag == 15 || tag == 29 else { continue }
                     let text = try view.text(try view.number(entry + 8, 8), in: strings)
-                    if tag == 1 {
+                    if isNeed {
                         needed.append(text)
                     } else if tag == 14 {
                         soname = text

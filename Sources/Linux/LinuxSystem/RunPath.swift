@@ -38,6 +38,16 @@ public enum RunPath {
         name.hasSuffix(".so") || name.split(separator: ".").contains("so")
     }
 
+    /// The names of directories in each directory of a run path that the loader searches first, combined up
+    /// to four levels deep: `tls/haswell/avx512_1/x86_64`.
+    ///
+    /// The C library has searched them until version 2.36, which Debian 12 has (`ld.so --help`). Older ones
+    /// use more names of the processor's abilities, for processors of other kinds.
+    public static let oldSubdirectories: Set<String> = [
+        "tls", "haswell", "xeon_phi", "avx512_1", "x86_64", "aarch64", "atomics",
+        "i586", "i686", "sse2",
+    ]
+
     private static func hasFormat(_ path: String) -> Bool {
         (try? FileIdentity(of: path))?.isRegular == true
             && (try? FileContents.read(path, limit: 4))?.starts(with: [0x7F, 0x45, 0x4C, 0x46]) == true

@@ -5,7 +5,8 @@ import StrictFiles
 /// that the command executes, as with plugins.
 ///
 /// A command executes its program, the interpreter that the first line of a script names, and, if the program
-/// is an interpreter, each argument that is a file. Other files, which a program only reads, are not checked.
+/// is an interpreter, each argument that is a file. Programs in ELF format also load libraries, which
+/// ``LoaderTrust`` examines. Other files, which a program only reads, are not checked.
 enum CommandTrust {
     /// Programs that execute files which they get as arguments, by the beginnings of their names.
     private static let interpreters = [
@@ -26,7 +27,7 @@ enum CommandTrust {
     /// - Throws: The system call's error if a program can't be found.
     static func problem(with arguments: [String]) throws(SystemCallError) -> FileTrust.Problem? {
         guard FileContents.isRoot, let program = arguments.first else { return nil }
-        var trust = FileTrust()
+        var trust = LoaderTrust()
         if let problem = try self.problem(with: program, called: "the program", depth: 0, &trust) {
             return problem
         }
@@ -36,7 +37,7 @@ enum CommandTrust {
 
     /// Checks the files among the arguments of an interpreter, also as the value of a variable for `env`.
     private static func problem(
-        withArguments arguments: ArraySlice<String>, depth: Int, _ trust: inout FileTrust
+        withArguments arguments: ArraySlice<String>, depth: Int, _ trust: inout LoaderTrust
     ) throws(SystemCallError) -> FileTrust.Problem? {
         for argument in arguments {
             let file = argument.hasPrefix("/") ? argument[...] : argument.drop { $0 != "=" }.dropFirst()
@@ -52,9 +53,10 @@ enum CommandTrust {
     }
 
     private static func problem(
-        with path: String, called name: String, depth: Int, _ trust: inout FileTrust
+        with path: String, called name: String, depth: Int, _ trust: inout LoaderTrust
     ) throws(SystemCallError) -> FileTrust.Problem? {
         if let problem = try trust.problem(with: path, called: name) { return problem }
+        if let problem = trust.problem(ofProgram: path) { return problem }
         guard depth < mostInterpreters, let words = ProgramFile.interpreter(of: path),
             let interpreter = words.first
         else { return nil }

@@ -54,6 +54,8 @@ struct PluginLibraries {
     private let signatures: SignatureRule
     /// The facts about each file that was read, by name.
     private var known: [String: Known] = [:]
+    /// What was examined since the last ``forgetOthers()``; many plugins load the same libraries.
+    private var loading = LoaderTrust()
     /// Whether a library is a link, whose target can change without a change of the directory.
     private(set) var hasLinks = false
     private var foundLinks = false
@@ -143,13 +145,17 @@ struct PluginLibraries {
             let facts = try read(next)
             files.append((next, facts.hash))
             entries.formUnion(facts.entries)
-            waiting += facts.needed.filter { !$0.contains("/") && has($0) }
+            // The copies are side by side, and $ORIGIN is their directory.
+            waiting += facts.needed.map { $0.hasPrefix("$ORIGIN/") ? String($0.dropFirst(8)) : $0 }
+                .filter { !$0.contains("/") && has($0) }
         }
         return (files, entries)
     }
 
-    /// Forgets the files that were not read since the last call, and updates ``hasLinks``.
+    /// Forgets the files that were not read since the last call, and what the loader finds for them, and
+    /// updates ``hasLinks``.
     mutating func forgetOthers() {
+        loading = LoaderTrust()
         known = known.filter { asked.contains($0.key) }
         asked = []
         hasLinks = foundLinks
@@ -237,7 +243,9 @@ struct PluginLibraries {
         let facts = try facts(of: name, realPath, identity)
         // Known facts do not say who can change these directories now.
         try checkTrust(name, mustStop: true) { () throws(SystemCallError) in
-            try RunPathTrust.problem(of: name, runPath: facts.runPaths, needed: facts.needed)
+            loading.problem(
+                ofPlugin: name, ELFNeeds(needed: facts.needed, runPaths: facts.runPaths),
+                copiedBelow: cacheDirectory)
         }
         return facts
     }
