@@ -10,6 +10,7 @@ final class LauncherCore: @unchecked Sendable {
     // Unchecked: everything is touched on `loop` only.
     let loop: any EventLoop
     let moments: any MomentSource
+    let maps: PatientMaps
     /// The mounts of the host, which its templates see as they were at their start.
     let mounts = MountWatch()
     let isolation: GroupKill
@@ -88,6 +89,7 @@ final class LauncherCore: @unchecked Sendable {
         answers = AnswerWatch(answerTime: answerTime)
         self.loop = loop
         self.moments = moments
+        maps = PatientMaps(moments: moments)
         self.isolation = isolation
         self.groups = groups
         self.sandbox = sandbox
