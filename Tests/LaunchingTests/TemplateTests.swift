@@ -117,4 +117,19 @@ import Testing
         try await harness.wait(for: "the change") { (try? Self.classes(of: task)) == ["10", "3", "idle"] }
         await harness.end()
     }
+
+    /// The measurement of a launch with very many processes takes seconds.
+    @Test func `a change of priority does not wait for the measurement of another launch`() async throws {
+        let harness = try await LaunchHarness()
+        let order = try harness.order("expires")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        let release = DispatchSemaphore(value: 0)
+        LauncherCore.crowdedSurveys.async { release.wait() }
+        defer { release.signal() }
+        harness.launcher.setPriority(order.id, .discretionary)
+        try await harness.wait(for: "the change") { (try? Self.classes(of: task)) == ["10", "3", "idle"] }
+        await harness.end()
+    }
 }

@@ -1,8 +1,9 @@
 import Foundation
-import LinuxSystem
 import TaskHostTestSupport
 import TaskModel
 import Testing
+
+@testable import LinuxSystem
 
 /// Control groups of the running kernel, and folders that imitate groups that the tests cannot have.
 @Suite(.system) struct ControlGroupTests {
@@ -60,5 +61,35 @@ import Testing
         _ = kill(process.processIdentifier, SIGKILL)
         #expect(group.waitUntilEmpty(timeoutMilliseconds: 10_000))
         process.waitUntilExit()
+    }
+
+    /// The kernel's kill of a group signals only first threads, so each process in the list is killed, too.
+    /// The list is made up, because no test can make the kernel use a number again in time.
+    @Test func `a number in the list of a group that is another process's by now is not killed`() throws {
+        let process = try TestGroup.sleeper()
+        let group = try Self.folder(["cgroup.kill": "", "cgroup.procs": "\(process.processIdentifier)\n"])
+        try group.kill()
+        // A kill would end it at once.
+        #expect(!(try ProcessHandle(of: process.processIdentifier)).waitForEnd(timeoutMilliseconds: 200))
+        _ = kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        try FileManager.default.removeItem(atPath: group.path)
+    }
+
+    @Test func `all processes of a group and of those below it are killed`() throws {
+        guard let group = TestGroup.make() else { return }
+        let below = try group.child("below")
+        defer {
+            try? below.remove()
+            try? group.remove()
+        }
+        let processes = try (0..<4).map { _ in try TestGroup.sleeper() }
+        for (number, process) in processes.enumerated() {
+            try (number < 2 ? group : below).take(process.processIdentifier)
+        }
+        // Only the kill of each process by itself.
+        group.killListed()
+        #expect(group.waitUntilEmpty(timeoutMilliseconds: 20_000))
+        for process in processes { process.waitUntilExit() }
     }
 }

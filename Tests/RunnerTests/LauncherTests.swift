@@ -84,6 +84,31 @@ import Testing
         _ = try task.all()
     }
 
+    /// The list of the group that is killed is made up, because no test can make the kernel use a number
+    /// again in time.
+    @Test(.enabled(if: Cgroups.root != nil, "only clones are made in a group by their template"))
+    func `a number in the list of a group that is another process's by now is not killed`() throws {
+        let launcher = try TestLauncher()
+        let (template, _) = try launcher.template("expires", .cgroup)
+        let other = Process()
+        other.executableURL = URL(filePath: "/bin/sleep")
+        other.arguments = ["1000"]
+        try other.run()
+        try Data("\(other.processIdentifier)\n".utf8).write(
+            to: launcher.folder.appending(path: "cgroup.procs"))
+        // No task can be made there, and the launcher kills what may be in that group.
+        try launcher.send(
+            SpawnMessage(
+                launch: 99, template: template, cgroup: launcher.folder.path, subprocesses: false,
+                fresh: false, memory: nil))
+        let report = try launcher.next()
+        guard case .spawnFailed = report else { throw HarnessError("\(report)") }
+        // A kill would end it at once.
+        #expect(!(try ProcessHandle(of: other.processIdentifier)).waitForEnd(timeoutMilliseconds: 200))
+        _ = kill(other.processIdentifier, SIGKILL)
+        other.waitUntilExit()
+    }
+
     @Test func `a library that is missing is reported in the loader's words`() throws {
         let launcher = try TestLauncher()
         try launcher.send(

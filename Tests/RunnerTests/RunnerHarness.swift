@@ -9,6 +9,11 @@ struct HarnessError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
+/// A launch that the launcher could not start because descriptors or the like were missing.
+struct PutBack: Error {
+    let finding: String
+}
+
 /// A real launcher, connected to the test by a socket.
 final class TestLauncher {
     let pid: pid_t
@@ -31,14 +36,21 @@ final class TestLauncher {
     }
 
     /// Starts a launcher. With `wrapper`, that program runs the launcher's command. With `guarded`, its
-    /// groups have a parent, which it knows, and so it has a guardian.
-    init(lock: String? = nil, wrapper: String? = nil, guarded: Bool = false) throws {
+    /// groups have a parent, which it knows, and so it has a guardian. With `sendBuffer`, so many bytes of
+    /// its reports fit into its socket.
+    init(
+        lock: String? = nil, wrapper: String? = nil, guarded: Bool = false, sendBuffer: CInt? = nil
+    ) throws {
         base = guarded ? try Cgroups.make("base-\(UUID().uuidString)") : nil
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var pair: [CInt] = [0, 0]
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw HarnessError("socketpair: \(errno)") }
         socket = pair[0]
+        if var sendBuffer {
+            let size = socklen_t(MemoryLayout.size(ofValue: sendBuffer))
+            setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &sendBuffer, size)
+        }
         pid = try spawn(
             (wrapper.map { [$0] } ?? []) + [try Self.runnerPath(), "launcher"]
                 + (lock.map { ["--lock", $0] } ?? []) + (base.map { ["--groups", $0] } ?? []), at3: pair[1])
@@ -87,6 +99,13 @@ final class TestLauncher {
         return reports.removeFirst()
     }
 
+    /// Closes the descriptors that came with reports since the last launch; returns their numbers.
+    func takeDescriptors() -> [CInt] {
+        defer { descriptors = [] }
+        for descriptor in descriptors { close(descriptor) }
+        return descriptors
+    }
+
     func number() -> UInt64 {
         lastNumber += 1
         return lastNumber
@@ -120,6 +139,28 @@ final class TestLauncher {
         return try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }
 
+    /// Lets the launcher open only so many more descriptors. No other report may be expected meanwhile.
+    func limitDescriptors(free: Int) throws {
+        _ = try countDescriptors()
+        let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")
+        let used = Set(names.compactMap { Int($0) })
+        // The numbers below the limit count, also those that were closed.
+        var limit = 0
+        var left = free
+        while left > 0 || used.contains(limit) {
+            if !used.contains(limit) { left -= 1 }
+            limit += 1
+        }
+        try setDescriptorLimit(limit)
+    }
+
+    func unlimitDescriptors() throws { try setDescriptorLimit(512) }
+
+    private func setDescriptorLimit(_ limit: Int) throws {
+        let result = Command.run("prlimit", "--pid", "\(pid)", "--nofile=\(limit):")
+        guard result.status == 0 else { throw HarnessError("prlimit: \(result.output)") }
+    }
+
     /// Makes a FIFO in the directory of the templates; returns its read end.
     func makeFIFO(_ name: String) throws -> CInt {
         let path = folder.appending(path: name).path
@@ -130,9 +171,12 @@ final class TestLauncher {
     }
 
     /// Requests a task and starts its launch; `meanwhile` runs before the answer is read.
+    ///
+    /// - Throws: ``PutBack`` if the launcher lacked something that it may have later.
     func launch(
         _ template: UInt64, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false,
-        conditions: [HandlerConditions] = [], change: (inout TaskLaunchMessage) -> Void = { _ in },
+        conditions: [HandlerConditions] = [], mayEndEarly: Bool = false,
+        change: (inout TaskLaunchMessage) -> Void = { _ in },
         meanwhile: () throws -> Void = {}
     ) throws -> TestTask {
         let id = number()
@@ -148,6 +192,9 @@ final class TestLauncher {
                 memory: nil))
         try meanwhile()
         let report = try next()
+        if case .spawnFailed(let failed) = report, failed.isShortage {
+            throw PutBack(finding: failed.finding)
+        }
         guard case .spawned(let spawned) = report, descriptors.count == spawned.descriptorCount else {
             throw HarnessError("\(report) with \(descriptors.count) descriptors")
         }
@@ -158,11 +205,15 @@ final class TestLauncher {
             taskKind: .processing,
             attempt: 2, token: 9, dataDirectory: folder.path, temporaryDirectory: folder.path)
         change(&message)
-        try task.send(message)
-        try task.send(PayloadMessage(bytes: Array(#"{"a":1}"#.utf8)))
-        try task.send(RestoredCheckpointMessage(bytes: Array("before".utf8)))
-        for conditions in conditions { try task.send(ConditionsMessage(conditions)) }
-        try task.send(StartMessage())
+        do {
+            try task.send(message)
+            try task.send(PayloadMessage(bytes: Array(#"{"a":1}"#.utf8)))
+            try task.send(RestoredCheckpointMessage(bytes: Array("before".utf8)))
+            for conditions in conditions { try task.send(ConditionsMessage(conditions)) }
+            try task.send(StartMessage())
+        } catch is HarnessError where mayEndEarly {
+            // It could not begin, and its report says why.
+        }
         return task
     }
 

@@ -24,7 +24,7 @@ struct CPUSampling: Sendable {
     /// The memory map of the process that was asked last for a stack; it gives names to addresses.
     private var map: CodeMap?
     private var looks = 0
-    /// Whether the process once held up the read of its map; it is not read again.
+    /// Whether the map could not be read once; it is not read again.
     private var heldUp = false
 
     /// Records all threads; returns the thread that used the most CPU time since the last call.
@@ -43,12 +43,12 @@ struct CPUSampling: Sendable {
         return heaviest?.thread
     }
 
-    /// Stores the memory map of a process, before the process is asked for a stack.
-    mutating func willAsk(_ process: Int32) {
+    /// Stores the memory map of a process, which `read` returns, before the process is asked for a stack.
+    mutating func willAsk(_ read: () -> PatientMaps.Answer) {
         if heldUp { return }
-        switch PatientMap.read(process) {
+        switch read() {
         case .map(let new): map = new ?? map
-        case .tooLate: heldUp = true
+        case .missing: heldUp = true
         }
     }
 

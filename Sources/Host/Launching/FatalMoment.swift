@@ -39,11 +39,12 @@ struct FatalMoment: Sendable {
     ///   - all: All processes of the launch.
     ///   - time: The present time on CLOCK_MONOTONIC.
     ///   - cause: Why the launch ends.
-    init(of process: Int32, among all: [Int32], at time: Duration, cause: Cause) {
+    ///   - map: The memory map of that process, if it could be read.
+    init(of process: Int32, among all: [Int32], at time: Duration, cause: Cause, map: CodeMap?) {
         at = time
         self.cause = cause
         self.process = process
-        map = if case .map(let map) = PatientMap.read(process) { map } else { nil }
+        self.map = map
         let others = all.filter { $0 != process }
         threads = ThreadSight.all(of: [process] + others, limit: Self.maximumThreads)
         if case .crash(let crash) = cause { stacks[crash.thread] = crash.addresses }

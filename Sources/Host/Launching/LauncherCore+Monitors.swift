@@ -19,7 +19,7 @@ extension LauncherCore {
     /// Our choice; with some processes, it takes less than a millisecond.
     static let longestSurvey = Duration.seconds(10)
     /// Where launches with very many processes are measured, because that takes time.
-    private static let crowdedSurveys = DispatchQueue(label: "bgtask.crowded", qos: .userInitiated)
+    static let crowdedSurveys = DispatchQueue(label: "bgtask.crowded", qos: .userInitiated)
 
     /// Schedules the next measurements of a launch.
     func scheduleMonitor(_ launch: RunningLaunch) {
@@ -222,9 +222,9 @@ extension LauncherCore {
     func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
         guard let launch = find(id) else { return }
         if let pid = launch.pid {
-            // Other surveys can come first, and the launch can end meanwhile: its number is then free for
-            // another process. While it runs, the handle shows that the numbers below it were read from it.
-            Self.crowdedSurveys.async { [process = launch.process, group = launch.group] in
+            // The launch can end meanwhile: its number is then free for another process. While it runs, the
+            // handle shows that the numbers below it were read from it.
+            launch.priorities.async { [process = launch.process, group = launch.group] in
                 let processes = group?.processes ?? ProcessUsage.processes(below: pid)
                 guard process?.waitForEnd(timeoutMilliseconds: 0) == false else { return }
                 ProcessPriority.apply(priority, to: processes)

@@ -13,7 +13,7 @@ extension LauncherCore {
         if let thread = sampling.look(at: ThreadUse.all(of: launch.processes, limit: Self.sampledThreads)),
             let number = thread.innermostNumber
         {
-            sampling.willAsk(thread.process)
+            sampling.willAsk { maps.read(thread.process, of: launch.order.record.bundle.rawValue) }
             let asked = UInt64(number)
             launch.askedThreads[asked] = thread.thread
             if let frame = try? launch.encoder.encode(SampleMessage(thread: asked)) {

@@ -13,8 +13,10 @@ extension LauncherCore {
     /// The memory map is read before the request is sent, because a task that has crashed ends after it.
     func look(at launch: RunningLaunch, cause: FatalMoment.Cause = .host, isSilent: Bool = false) {
         guard let process = launch.handlerProcess ?? launch.pid else { return }
+        let answer = maps.read(process, of: launch.order.record.bundle.rawValue)
+        let map: CodeMap? = if case .map(let map) = answer { map } else { nil }
         launch.fatalMoment = FatalMoment(
-            of: process, among: launch.processes, at: moments.now().monotonic, cause: cause)
+            of: process, among: launch.processes, at: moments.now().monotonic, cause: cause, map: map)
         if !isSilent { askAllThreads(of: launch) }
     }
 

@@ -10,6 +10,7 @@ final class LauncherCore: @unchecked Sendable {
     // Unchecked: everything is touched on `loop` only.
     let loop: any EventLoop
     let moments: any MomentSource
+    let maps: PatientMaps
     /// The mounts of the host, which its templates see as they were at their start.
     let mounts = MountWatch()
     let isolation: GroupKill
@@ -91,6 +92,7 @@ final class LauncherCore: @unchecked Sendable {
         allowances = MessageAllowances(rate: messageRate)
         self.loop = loop
         self.moments = moments
+        maps = PatientMaps(moments: moments)
         self.isolation = isolation
         self.groups = groups
         self.sandbox = sandbox

@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxSystem
 import NIOCore
 import RunnerWire
@@ -19,6 +20,9 @@ final class RunningLaunch: @unchecked Sendable {
     /// Whether the process is the init of a PID namespace, so that the handler runs in its child.
     var handlerIsBelow = false
     var exit: ExitedMessage?
+    /// Where its priority is changed: in order, without waiting for other launches, and off the event loop,
+    /// because it takes time with very many processes.
+    private(set) lazy var priorities = DispatchQueue(label: "bgtask.priority", qos: .userInitiated)
     /// Whether a kill was sent, after which the group can't be used again.
     var wasKilled = false
 

@@ -79,35 +79,18 @@ public struct ControlGroup: Sendable, Hashable {
 
     /// Whether a process is in this group or below it; also true if it can't be found out, because the
     /// process has ended.
-    public func mayContain(_ process: Int32) -> Bool {
+    public func mayContain(_ process: Int32) -> Bool { contains(process) ?? true }
+
+    /// Whether a process is in this group or below it; `nil` if it can't be found out.
+    func contains(_ process: Int32) -> Bool? {
         guard let groups = try? SmallFile.read("/proc/\(process)/cgroup"),
             let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
-        else { return true }
+        else { return nil }
         let membership = line.dropFirst(3)
         // The path begins with the place where the file system is mounted.
         if membership.count > 1, path.hasSuffix(membership) { return true }
-        guard let name = path.split(separator: "/").last else { return true }
+        guard let name = path.split(separator: "/").last else { return nil }
         return membership.contains("/\(name)/")
-    }
-
-    /// Kills all processes in this group and in the groups below it.
-    ///
-    /// - Throws: The write to `cgroup.kill` that failed; kernels before 5.14 do not have this file.
-    public func kill() throws(SystemCallError) {
-        try SmallFile.write("1", to: path + "/cgroup.kill")
-        killListed()
-    }
-
-    /// Kills each listed process by itself.
-    ///
-    /// The kernel's own kill signals only first threads, and so misses a process whose first thread has ended
-    /// while others go on.
-    private func killListed() {
-        for group in children() { group.killListed() }
-        guard let list = try? SmallFile.read(path + "/cgroup.procs") else { return }
-        for process in list.split(separator: "\n").compactMap({ Int32($0) }) where process > 1 {
-            _ = Glibc.kill(process, SIGKILL)
-        }
     }
 
     /// Removes the group, which must be empty and have no groups inside.

@@ -309,7 +309,9 @@ static bool reap(int *status) {
 #define END_BEFORE_DEADLINE_NANOSECONDS 300000000
 
 /* Asks every process that the program left behind to stop. They are children of this process, because it is
- * their subreaper, or will be when their parents have ended. */
+ * their subreaper, or will be when their parents have ended. Only this thread reaps them, so their numbers
+ * are
+ * not used again meanwhile. */
 static void stop_rest(void) {
     char path[64], numbers[4096];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)gettid());

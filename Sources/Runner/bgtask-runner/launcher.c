@@ -134,8 +134,19 @@ static void reap(struct launcher *launcher, int signals) {
     launches_kill_strays(launcher);
 }
 
+enum { SOURCES = 2 + 4096 };
+
+/* Adds a descriptor to what is polled; returns its place, or 0. One that is closed is left out, because poll
+ * fails if it gets more places than this process may have descriptors. */
+static size_t add_source(struct pollfd *sources, size_t *count, int descriptor) {
+    if (descriptor < 0 || *count >= SOURCES)
+        return 0;
+    sources[*count] = (struct pollfd){.fd = descriptor, .events = POLLIN};
+    return (*count)++;
+}
+
 static int run(struct launcher *launcher, int signals) {
-    static struct pollfd sources[2 + 4096];
+    static struct pollfd sources[SOURCES];
     while (!(launcher->draining && is_over(launcher))) {
         size_t count = 0;
         sources[count++] = (struct pollfd){.fd = signals, .events = POLLIN};
@@ -143,20 +154,15 @@ static int run(struct launcher *launcher, int signals) {
         sources[count++] =
             (struct pollfd){.fd = launcher->draining ? -1 : HOST_SOCKET, .events = host_events};
         for (struct template *template = launcher->templates; template != NULL; template = template->next)
-            if (count < sizeof(sources) / sizeof(sources[0]))
-                sources[count++] = (struct pollfd){.fd = template->socket, .events = POLLIN};
-        size_t observers = count;
+            add_source(sources, &count, template->socket);
         for (struct observer *observer = launcher->observers; observer != NULL; observer = observer->next)
-            if (count < sizeof(sources) / sizeof(sources[0]))
-                sources[count++] = (struct pollfd){.fd = observers_descriptor(observer), .events = POLLIN};
+            observer->source = add_source(sources, &count, observers_descriptor(observer));
         if (poll(sources, count, loop_timeout(launcher)) < 0 && errno != EINTR)
             return 71;
         // Observers are added only below, so the list is still the one that was polled.
-        struct observer *observer = launcher->observers;
-        for (size_t i = observers; i < count && observer != NULL; i++) {
-            struct observer *next = observer->next;
-            observers_read(launcher, observer, sources[i].revents);
-            observer = next;
+        for (struct observer *observer = launcher->observers, *next; observer != NULL; observer = next) {
+            next = observer->next;
+            observers_read(launcher, observer, observer->source > 0 ? sources[observer->source].revents : 0);
         }
         // Answers come first, because a task may have ended before the answer of its template was read.
         for (struct template *template = launcher->templates; template != NULL; template = template->next)

@@ -101,7 +101,8 @@ struct observer {
     int listener;           /**< -1 before. */
     struct sandbox sandbox; /**< Without its lists. */
     unsigned spent;         /**< What its answers cost in this second, and too much before; see share. */
-    bool paused;            /**< Whether calls wait for the next second. */
+    bool paused;            /**< Whether calls, or the listener, wait for the next second. */
+    size_t source;          /**< Its place among the descriptors that are polled; 0 if it is not polled. */
 };
 
 /** A thread that belongs to a launch. */
@@ -330,9 +331,15 @@ bool group_write(const struct launch *launch, const char *name, const char *text
 void group_kill_processes(const struct launch *launch);
 /** Kills all processes in the group with this path, also those whose first thread has ended. */
 void group_kill(const char *path);
-/** Whether there are processes in the group with this path, or in those below it. */
+/** Whether there are processes in the group with this path, or in those below it; also true if that can't be
+ *  found out, for example because no descriptor is free. */
 bool group_is_populated(const char *path);
+/** False also if it can't be found out. */
 bool group_is_empty(const struct launch *launch);
+/** Reads the path of a process's group from /proc, such as "/bgtask-1/launch-2". */
+bool group_read(pid_t pid, char *membership, size_t size);
+/** Whether the group with this descriptor, or else with this path, is the one that /proc names so. */
+bool group_is(int group, const char *path, const char *membership);
 /** Whether the list of the processes in the group with this directory has a process. One that has ended is in
  *  no list. */
 bool group_contains(int directory, pid_t pid);

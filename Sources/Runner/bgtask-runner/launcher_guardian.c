@@ -155,7 +155,7 @@ void guardian_reap(struct launcher *launcher) {
 
 void guardian_dismiss(struct launcher *launcher) {
     if (launcher->guardian != 0)
-        kill(launcher->guardian, SIGKILL); // before its pipe ends
+        kill(launcher->guardian, SIGKILL); // before its pipe ends; it is not reaped yet
     launcher->guardian = 0;
     close_descriptor(&launcher->guardian_pipe);
 }

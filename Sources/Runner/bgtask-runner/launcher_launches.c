@@ -58,7 +58,7 @@ void launches_kill(struct launch *launch) {
     if (launch->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, launch->pidfd, SIGKILL, NULL, 0);
     else if (launch->pid > 0 && !launch->reaped)
-        kill(launch->pid, SIGKILL);
+        kill(launch->pid, SIGKILL); // not reaped yet, so its number is not used again
 }
 
 /* MARK: Beginning */

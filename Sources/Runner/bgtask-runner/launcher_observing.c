@@ -177,8 +177,14 @@ static bool has_report(const struct observer *observer) {
     return poll(&source, 1, 0) == 1 && (source.revents & POLLIN) != 0;
 }
 
-/* Receives the listener of a fresh task. No code of a plugin has run before. */
+/* Receives the listener of a fresh task. No code of a plugin has run before. Without a free descriptor, it
+ * stays where it is, and the task waits with its first call that the filter reports. */
 static bool receive_listener(struct observer *observer) {
+    int room = fcntl(observer->socket, F_DUPFD_CLOEXEC, 0);
+    observer->paused = room < 0;
+    if (observer->paused)
+        return true;
+    close(room);
     struct template_answer answer;
     int descriptors[CLONE_DESCRIPTORS_MAX], count;
     int result = packet_receive(observer->socket, &answer, sizeof(answer), descriptors, &count, MSG_DONTWAIT);

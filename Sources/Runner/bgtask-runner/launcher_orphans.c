@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,43 +40,14 @@ void launches_reap_orphans(struct launcher *launcher) {
 
 /* MARK: Processes that left their group, or never had one */
 
-/* Whether the group with this descriptor, or else with this path, is the one that /proc names `membership`,
- * such as "/bgtask-1/launch-2". */
-static bool is_group(int group, const char *path, const char *membership) {
-    char link[64], real[4096];
-    if (group >= 0) {
-        snprintf(link, sizeof(link), "/proc/self/fd/%d", group);
-        ssize_t length = readlink(link, real, sizeof(real) - 1);
-        real[length > 0 ? length : 0] = 0;
-        path = real;
-    }
-    size_t length = path != NULL ? strlen(path) : 0, wanted = strlen(membership);
-    return wanted > 1 && length >= wanted && strcmp(path + length - wanted, membership) == 0;
-}
-
-/* Reads the path of a process's group from /proc, with "0::" before it. */
-static bool read_group(pid_t pid, char *line, size_t size) {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    bool found = false;
-    while (!found && fgets(line, (int)size, file) != NULL)
-        found = strncmp(line, "0::", 3) == 0;
-    fclose(file);
-    line[strcspn(line, "\n")] = 0;
-    return found;
-}
-
 struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid) {
-    char line[4096] = "";
+    char membership[4096];
     launcher->lookups++;
-    if (!read_group(pid, line, sizeof(line)))
+    if (!group_read(pid, membership, sizeof(membership)))
         return NULL;
     for (struct launch *launch = launcher->launches; launch != NULL; launch = launch->next) {
         launcher->lookups++;
-        if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
+        if (launch->group >= 0 && group_is(launch->group, NULL, membership))
             return launch;
     }
     return NULL;
@@ -87,14 +57,14 @@ struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid) {
  * a template may have processes; they end with it. Later, only the code of its plugin makes any. True also if
  * this can't be found out, because the process has ended. */
 static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
-    char line[4096] = "";
-    if (!read_group(pid, line, sizeof(line)))
+    char membership[4096];
+    if (!group_read(pid, membership, sizeof(membership)))
         return true;
     for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
-        if (launch->group >= 0 && is_group(launch->group, NULL, line + 3))
+        if (launch->group >= 0 && group_is(launch->group, NULL, membership))
             return true;
     for (const struct template *template = launcher->templates; template != NULL; template = template->next)
-        if (!template->answered && is_group(-1, template->cgroup, line + 3))
+        if (!template->answered && group_is(-1, template->cgroup, membership))
             return true;
     return false;
 }
@@ -103,16 +73,17 @@ void launches_kill_strays(struct launcher *launcher) {
     // While an answer is outstanding, an unknown child may be the new task.
     if (!launcher->look_for_strays || awaits_clones(launcher))
         return;
-    launcher->look_for_strays = false;
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
     FILE *children = fopen(path, "re");
     if (children == NULL)
-        return;
+        return; // without a free descriptor, the next call looks
+    launcher->look_for_strays = false;
     int pid;
     while (fscanf(children, "%d", &pid) == 1)
         if (!launches_own(launcher, pid) && !is_in_known_group(launcher, pid))
-            kill(pid, SIGKILL); // its children are found when it is reaped
+            // Only this thread reaps it, so its number is not used again. Its children are found then.
+            kill(pid, SIGKILL);
     fclose(children);
 }
 

@@ -97,11 +97,23 @@ static bool ends_soon(int pidfd) {
 /* Opens a pidfd for the process that a template reports as its clone. The code of a plugin can run in a
  * template and send such a report, so only a new child of this process with the user of the template and in
  * the group of the launch is accepted: another process would be killed in place of the task, or be out of
- * reach. On failure, returns -1 with a sentence in the answer. */
+ * reach. On failure, returns -1 with a sentence in the answer, and a code only if a descriptor was
+ * missing. */
 static int open_clone(struct launcher *launcher, const struct template *template,
                       struct template_answer *answer) {
     siginfo_t state;
     int pidfd = -1;
+    // Without a descriptor for what is read below, the answer would look like that of a hostile plugin.
+    int room = fcntl(template->socket, F_DUPFD_CLOEXEC, 0);
+    int more = room < 0 ? -1 : fcntl(room, F_DUPFD_CLOEXEC, 0);
+    answer->code = more < 0 ? errno : 0;
+    close_descriptor(&room);
+    close_descriptor(&more);
+    if (answer->code != 0) {
+        snprintf(answer->finding, sizeof(answer->finding), "no descriptor for the task is free: %s (%d)",
+                 strerror(answer->code), answer->code);
+        return -1;
+    }
     bool is_child = answer->pid > 1 && !launches_own(launcher, answer->pid) &&
                     has_user_of(template, answer->pid) &&
                     waitid(P_PID, (id_t)answer->pid, &state, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -183,8 +195,10 @@ static void take(struct launcher *launcher, struct template *template, struct te
     if (answer->what == TEMPLATE_CLONED) {
         close_descriptor(&pidfd);
         pidfd = open_clone(launcher, template, answer);
-        if (pidfd < 0)
+        if (pidfd < 0 && answer->code == 0)
             templates_kill(template);
+        // Without the pipes of its launch, the clone ends. If it does not, it is found by its group.
+        launcher->look_for_strays |= pidfd < 0;
     } else if (answer->what != TEMPLATE_LISTENER) {
         close_descriptor(&pidfd); // the code of a plugin sent it
     }
@@ -241,6 +255,16 @@ static void take(struct launcher *launcher, struct template *template, struct te
         close(pidfd);
 }
 
+/* Gives up a template whose listener could not be received: this process could not answer what its filter
+ * reports. */
+static void lose_listener(struct launcher *launcher, struct template *template) {
+    template->has_sent_listener = template->answered = template->retired = true;
+    launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, template->id,
+                    "no descriptor for the reports of the plugin's filter is free", EMFILE);
+    templates_kill(template);
+    close_descriptor(&template->socket);
+}
+
 void templates_read(struct launcher *launcher, struct template *template) {
     while (template->socket >= 0) {
         struct template_answer answer;
@@ -262,6 +286,10 @@ void templates_read(struct launcher *launcher, struct template *template) {
         }
         for (int i = 1; i < count; i++)
             close(descriptors[i]);
+        if (result == PACKET_STRIPPED && answer.what == TEMPLATE_LISTENER && !template->has_sent_listener) {
+            lose_listener(launcher, template);
+            continue;
+        }
         take(launcher, template, &answer, count > 0 ? descriptors[0] : -1);
     }
 }

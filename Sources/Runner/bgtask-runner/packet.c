@@ -49,11 +49,14 @@ int packet_receive(int socket, void *packet, size_t size, int *descriptors, int 
         *count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
         memcpy(descriptors, CMSG_DATA(header), sizeof(int) * (size_t)*count);
     }
-    if (received == (ssize_t)size && (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0)
+    bool is_whole = received == (ssize_t)size && (message.msg_flags & MSG_TRUNC) == 0;
+    if (is_whole && (message.msg_flags & MSG_CTRUNC) == 0)
         return 1;
     for (int i = 0; i < *count; i++)
         close(descriptors[i]);
     *count = 0;
+    if (is_whole)
+        return PACKET_STRIPPED;
     if (received == 0)
         return 0;
     errno = EPROTO;

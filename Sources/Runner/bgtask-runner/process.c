@@ -22,8 +22,9 @@ int64_t now_nanoseconds(void) {
 }
 
 bool is_shortage(int code) {
+    // The last two come from sockets: no memory, or too many descriptors of the user are under way.
     return code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE || code == ENOSPC ||
-           code == EDQUOT;
+           code == EDQUOT || code == ENOBUFS || code == ETOOMANYREFS;
 }
 
 /* MARK: Clone */
@@ -134,6 +135,9 @@ pid_t process_clone(uint64_t flags, int cgroup, int *pidfd) {
     long pid = syscall(SYS_clone3, &arguments, sizeof(arguments));
     if (pid < 0 && errno == ENOSYS)
         pid = clone_without_clone3(arguments.flags, cgroup, pidfd, word);
+    if (pid < 0)
+        *pidfd =
+            -1; // the kernel can have stored a number that it closed again, for example at a limit of pids
     if (pid == 0 && robust_list != NULL)
         syscall(SYS_set_robust_list, robust_list, robust_size);
     return (pid_t)pid;

@@ -226,7 +226,7 @@ int template_main(int count, char **arguments) {
     for (;;) {
         struct clone_request request;
         int descriptors[CLONE_DESCRIPTORS_MAX], received;
-        if (packet_receive(SOCKET, &request, sizeof(request), descriptors, &received, 0) <= 0)
+        if (packet_receive(SOCKET, &request, sizeof(request), descriptors, &received, 0) != 1)
             _exit(0);
         clone_task(&request, descriptors, received, library);
     }

@@ -48,8 +48,11 @@ struct template_answer {
 
 /** Sends one packet with descriptors. On failure, returns false and sets errno. */
 bool packet_send(int socket, const void *packet, size_t size, const int *descriptors, int count, int flags);
-/** Receives one packet of exactly `size` bytes. Returns 1, 0 at the end of the stream, or -1 with errno
- *  (such as EAGAIN or EPROTO). `*count` is the number of descriptors, which are close-on-exec. */
+/** The result of packet_receive if not all descriptors of a packet could be received; it then has none. */
+enum { PACKET_STRIPPED = 2 };
+
+/** Receives one packet of exactly `size` bytes. Returns 1, PACKET_STRIPPED, 0 at the end of the stream, or -1
+ *  with errno (such as EAGAIN or EPROTO). `*count` is the number of descriptors, which are close-on-exec. */
 int packet_receive(int socket, void *packet, size_t size, int *descriptors, int *count, int flags);
 
 /** The descriptor of the *template* message; see isolation_complete_template. */
