@@ -310,8 +310,7 @@ static bool reap(int *status) {
 
 /* Asks every process that the program left behind to stop. They are children of this process, because it is
  * their subreaper, or will be when their parents have ended. Only this thread reaps them, so their numbers
- * are
- * not used again meanwhile. */
+ * are not used again meanwhile. */
 static void stop_rest(void) {
     char path[64], numbers[4096];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)gettid());

@@ -135,9 +135,9 @@ pid_t process_clone(uint64_t flags, int cgroup, int *pidfd) {
     long pid = syscall(SYS_clone3, &arguments, sizeof(arguments));
     if (pid < 0 && errno == ENOSYS)
         pid = clone_without_clone3(arguments.flags, cgroup, pidfd, word);
+    // The kernel can have stored a number that it closed again, for example at a limit of processes.
     if (pid < 0)
-        *pidfd =
-            -1; // the kernel can have stored a number that it closed again, for example at a limit of pids
+        *pidfd = -1;
     if (pid == 0 && robust_list != NULL)
         syscall(SYS_set_robust_list, robust_list, robust_size);
     return (pid_t)pid;
