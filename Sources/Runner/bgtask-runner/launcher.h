@@ -343,8 +343,6 @@ bool group_is(int group, const char *path, const char *membership);
 /** Whether the list of the processes in the group with this directory has a process. One that has ended is in
  *  no list. */
 bool group_contains(int directory, pid_t pid);
-/** Whether the group with this path has a process that is no task, template or standby. */
-bool group_has_unknown(const struct launcher *launcher, const char *path);
 /** Returns the number of processes in the group, but not more than a list of 64 KiB has. */
 uint64_t group_count(const struct launch *launch);
 

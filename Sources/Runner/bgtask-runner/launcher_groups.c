@@ -153,7 +153,8 @@ bool group_is_populated(const char *path) {
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool done = directory >= 0 && read_file(directory, "cgroup.events", text, sizeof(text)) >= 0;
     int code = errno;
-    close_descriptor(&directory);
+    if (directory >= 0)
+        close(directory);
     return done ? strstr(text, "populated 1") != NULL : !is_gone(code);
 }
 
@@ -165,21 +166,6 @@ bool group_contains(int directory, pid_t pid) {
     if (list != NULL)
         fclose(list);
     return found == pid;
-}
-
-bool group_has_unknown(const struct launcher *launcher, const char *path) {
-    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return false;
-    FILE *list = open_list(directory);
-    close(directory);
-    bool found = false;
-    int pid;
-    while (list != NULL && !found && fscanf(list, "%d", &pid) == 1)
-        found = pid > 1 && !launches_own(launcher, pid);
-    if (list != NULL)
-        fclose(list);
-    return found;
 }
 
 /* A group that does not exist any more counts as empty, because a group with processes cannot be removed. */

@@ -36,13 +36,27 @@ static bool has_child(const struct template *template) {
     return found;
 }
 
+/* Whether the group with this path has a process that is no task, template, standby or guardian. */
+static bool has_unknown(const struct launcher *launcher, const char *group) {
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+    FILE *list = fopen(path, "re");
+    bool found = false;
+    int pid;
+    while (list != NULL && !found && fscanf(list, "%d", &pid) == 1)
+        found = pid > 1 && !launches_own(launcher, pid);
+    if (list != NULL)
+        fclose(list);
+    return found;
+}
+
 /* Whether the group of a template or of its standby has a process that this process knows nothing about.
  * Without clone3, a new task is in the group of the template until it is moved to its own. */
 static bool has_sibling(const struct launcher *launcher, const struct template *template) {
     const struct standby *standby = &template->standby;
     return (template->cgroup != NULL && (template->awaited == 0 || process_has_clone3()) &&
-            group_has_unknown(launcher, template->cgroup)) ||
-           (standby->state == STANDBY_WAITS && group_has_unknown(launcher, standby->cgroup));
+            has_unknown(launcher, template->cgroup)) ||
+           (standby->state == STANDBY_WAITS && has_unknown(launcher, standby->cgroup));
 }
 
 /* Whether a template holds rules of Landlock. The runner makes some for each task, in the task; those that a
