@@ -86,6 +86,16 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a pipe that has ended and is opened again does not end the host`() async throws {
+        let harness = try await LaunchHarness()
+        let sight = try await harness.run(try harness.order("reopens-output"))
+        #expect(sight.end?.outcome == .succeeded, "\(String(describing: sight.end))")
+        let lines = sight.events.compactMap { if case .output(_, _, let line) = $0 { line } else { nil } }
+        #expect(lines.count == 4097)
+        #expect(lines.last == "after")
+        await harness.end()
+    }
+
     @Test func `floods are capped`() async throws {
         let harness = try await LaunchHarness()
         let output = try await harness.run(try harness.order("floods-stdout"))

@@ -57,8 +57,8 @@ extension LauncherCore {
             ![.killing, .ended].contains(launch.life.stage)
         else { return false }
         let finding = "it had at least \(count) processes and threads; the limit is \(mostProcesses)"
-        // The task can have completed before it started these threads. The loop reads what it reported before
-        // it runs this.
+        // The task can have completed before it started these threads, so the host reads what it reported
+        // before it handles the kill.
         _ = after(.milliseconds(1)) { [self] in
             guard launch.exit == nil else { return }
             // At once: the launcher's kill comes after a look at the threads, and until then there are ever

@@ -3,10 +3,11 @@ import TaskModel
 
 /// Reads more slowly from launches that make too much work for the host.
 extension LauncherCore {
-    /// The longest time for which the host does not read at all.
+    /// The longest time for which the host does not read at all: 200 ms.
     ///
-    /// Half of the time after which a task gives up on a host that does not read its reports.
-    private static let longestPause = Duration.seconds(1)
+    /// Less than half of the time that a task has for the report of its crash, and a tenth of the time after
+    /// which it gives up on a host that does not read.
+    private static let longestPause = Duration.milliseconds(200)
 
     /// Counts work that a launch made for the host, and stops reading its pipes for a while if its bundle has
     /// used up what it may use.
@@ -24,6 +25,13 @@ extension LauncherCore {
     /// Reads again at once, if the pipes are not read.
     func resumeReading(_ launch: RunningLaunch) {
         if launch.readingPause != nil { launch.goOnReading() }
+    }
+
+    /// Reads what the launch has sent, before the host decides how it ends: it can have completed.
+    func readNow(_ launch: RunningLaunch) {
+        guard launch.listens else { return }
+        resumeReading(launch)
+        launch.readers.first?.readNow()
     }
 
     /// Whether what the launch sends can wait.

@@ -140,7 +140,7 @@ extension LauncherCore {
         // The group is empty, so no process of the launch has the pipes open. The timer is for the case that
         // an unrelated process got a copy of them.
         launch.closingTimer = after(.seconds(2)) { [self] in
-            launch.channels.forEach { $0.close(promise: nil) }
+            launch.closePipes()
             launch.openPipes = 0
             concludeExit(launch)
         }
@@ -166,7 +166,7 @@ extension LauncherCore {
         tellNews(launch)
         finishOutput(launch)
         launch.control?.close()
-        launch.channels.forEach { $0.close(promise: nil) }
+        launch.closePipes()
         book.forget(launch.id)
         answers.answered(.launch(launch.number))
         launches[launch.number] = nil

@@ -28,18 +28,21 @@ extension LauncherCore {
 
     /// Starts to read a task's report pipe, and prepares reading of its output.
     ///
-    /// The output is read after *ready*, or after ``outputDelay``. Creating a channel takes about as long as
-    /// a task needs to get ready, so channels for the output would delay the handling of *ready*.
+    /// The output is read after *ready*, or after ``outputDelay``, so that it does not delay the handling of
+    /// *ready*.
     func open(_ launch: RunningLaunch, report: CInt, stdout: CInt, stderr: CInt) {
         launch.openPipes = 3
         launch.isReportOpen = true
         launch.unreadOutput = [
             (.stdout, OwnedPipe(taking: stdout)), (.stderr, OwnedPipe(taking: stderr)),
         ]
-        PipeReader.read(
-            report, on: loop, receive: { [self] in reported($0, launch) },
-            ended: { [self] in reportEnded(launch) }
-        ).whenSuccess { launch.take($0) }
+        let reader = PipeReader(report, on: loop) { [self] bytes in
+            reported(bytes, launch)
+        } ended: { [self] in
+            reportEnded(launch)
+        }
+        launch.take(reader)
+        reader.start()
         launch.outputTimer = after(Self.outputDelay) { [self] in openOutput(launch) }
     }
 
@@ -50,10 +53,13 @@ extension LauncherCore {
         let unread = launch.unreadOutput
         launch.unreadOutput = []
         for (stream, pipe) in unread {
-            PipeReader.read(
-                pipe.release(), on: loop, receive: { [self] in printed($0, stream, launch) },
-                ended: { [self] in pipeEnded(launch) }
-            ).whenSuccess { launch.take($0) }
+            let reader = PipeReader(pipe.release(), on: loop) { [self] bytes in
+                printed(bytes, stream, launch)
+            } ended: { [self] in
+                pipeEnded(launch)
+            }
+            launch.take(reader)
+            reader.start()
         }
     }
 
@@ -286,6 +292,7 @@ extension LauncherCore {
         var message = ReplyMessage(call: call, error: 0)
         switch answer {
         case .success(let requests):
+            spend(MessageCost.time(ofListed: requests.count), launch)
             message.pending = requests.map { request in
                 ReplyMessage.PendingRequest(
                     request: UInt64(bitPattern: request.id.rawValue), taskKind: request.kind,

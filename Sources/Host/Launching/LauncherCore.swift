@@ -155,6 +155,10 @@ final class LauncherCore: @unchecked Sendable {
     /// Gives an event to the launch's state machine, and performs the resulting actions.
     func handle(_ event: LaunchLife.Event, _ launch: RunningLaunch) {
         loop.assertInEventLoop()
+        switch event {
+        case .kill, .limitPassed, .launcherDied: readNow(launch)
+        default: break
+        }
         for action in launch.life.handle(event) { perform(action, launch) }
     }
 

@@ -38,6 +38,8 @@ struct MessageAllowances: Sendable {
     mutating func spend(_ work: Duration, of bundle: BundleIdentifier, at time: Duration) -> Duration? {
         var bucket = buckets[bundle] ?? Bucket(left: rate.most, at: time)
         bucket.left = min(rate.most, bucket.left + max(.zero, time - bucket.at) * rate.share) - work
+        // What was sent when nothing could wait must not slow the bundle down for minutes.
+        bucket.left = max(bucket.left, rate.most * -1)
         bucket.at = time
         buckets[bundle] = bucket
         return bucket.left < .zero ? bucket.left * -1 / rate.share : nil
@@ -50,7 +52,7 @@ struct MessageAllowances: Sendable {
 /// These are estimates from floods that were measured on a slow machine (decision 120): to measure each
 /// message would cost more than a message.
 enum MessageCost {
-    private static let read = Duration.microseconds(5)
+    private static let read = Duration.microseconds(10)
     private static let message = Duration.nanoseconds(800)
     private static let question = Duration.microseconds(40)
     private static let news = Duration.microseconds(100)
@@ -71,6 +73,9 @@ enum MessageCost {
         case .ready, .stack, .fault, .crash, .loadFailed, .done: message
         }
     }
+
+    /// An answer that lists pending requests.
+    static func time(ofListed count: Int) -> Duration { .microseconds(2) * count }
 
     /// What the host stores and shows at most 20 times a second; `checkpoint` is its size in bytes.
     static func time(ofProgress hasProgress: Bool, title hasTitle: Bool, checkpoint: Int?) -> Duration {

@@ -37,7 +37,7 @@ final class RunningLaunch: @unchecked Sendable {
     var encoder = FrameEncoder()
     var decoder = FrameDecoder()
     var output: [OutputStream: OutputLines] = [.stdout: OutputLines(), .stderr: OutputLines()]
-    private(set) var channels: [any Channel] = []
+    private(set) var readers: [PipeReader] = []
     /// The end of a pause in which the pipes are not read; `nil` if they are read.
     private(set) var readingPause: Scheduled<Void>?
     /// Whether there was such a pause; the log says it once.
@@ -166,20 +166,16 @@ final class RunningLaunch: @unchecked Sendable {
         pid != nil && exit == nil && [.starting, .running, .expiring, .completed].contains(life.stage)
     }
 
-    /// Adds a channel that reads one of the pipes.
-    func take(_ channel: any Channel) {
-        channels.append(channel)
-        if wasPaused { channel.readLittle() }
-        if readingPause != nil { channel.setReading(false) }
+    /// Adds the reader of one of the pipes, that of the reports first.
+    func take(_ reader: PipeReader) {
+        readers.append(reader)
+        if readingPause != nil { reader.pause() }
     }
 
     /// Stops reading all pipes until ``goOnReading()``, and reads them in small parts from then on.
     func pauseReading(_ end: Scheduled<Void>) {
         readingPause = end
-        for channel in channels {
-            if !wasPaused { channel.readLittle() }
-            channel.setReading(false)
-        }
+        for reader in readers { reader.pause() }
         wasPaused = true
     }
 
@@ -187,7 +183,11 @@ final class RunningLaunch: @unchecked Sendable {
     func goOnReading() {
         readingPause?.cancel()
         readingPause = nil
-        for channel in channels { channel.setReading(true) }
+        for reader in readers { reader.goOn() }
+    }
+
+    func closePipes() {
+        for reader in readers { reader.close() }
     }
 
     /// The CPU time since the start of the launch, and whether it may be too low.

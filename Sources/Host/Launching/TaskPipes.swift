@@ -1,6 +1,6 @@
 import LinuxSystem
 import NIOCore
-import NIOPosix
+import Synchronization
 
 /// The read end of a pipe that is not read yet; closes the descriptor unless ``release()`` was called.
 final class OwnedPipe {
@@ -15,75 +15,117 @@ final class OwnedPipe {
     func release() -> CInt { descriptor.take() ?? -1 }
 }
 
-/// Reads one pipe of a task on the event loop.
-final class PipeReader: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
+/// Reads one pipe of a task on the event loop, part by part; ``PipePoller`` says why NIO does not.
+///
+/// Used only on the event loop.
+final class PipeReader: @unchecked Sendable {
+    // Unchecked: the poller's thread only schedules work on the loop.
+    /// The most bytes that are read at once.
+    ///
+    /// Our choice: what a pipe holds. While a launch is slowed down, it is a page, so that each part makes
+    /// only a little work.
+    private static let (part, smallPart) = (65_536, 4096)
+    /// How many parts are read in one go from a task that has ended or is about to be killed: 1 MiB, the most
+    /// that a pipe holds by default limits.
+    private static let mostParts = 1_048_576 / part
+
+    /// One for all launchers of this process, because its thread does not end; `nil` before the first pipe.
+    private static let poller = Mutex<PipePoller?>(nil)
 
     private let receive: (UnsafeRawBufferPointer) -> Void
     private var ended: (() -> Void)?
+    private var pipe: PolledPipe?
+    private var isArmed = false
+    private var isPaused = false
+    private var readsLittle = false
 
-    private init(receive: @escaping (UnsafeRawBufferPointer) -> Void, ended: @escaping () -> Void) {
-        self.receive = receive
-        self.ended = ended
-    }
-
-    /// Starts to read; call this on the event loop.
+    /// Prepares to read; call ``start()`` to begin.
     ///
     /// - Parameters:
     ///   - descriptor: The read end of the pipe; the reader closes it.
     ///   - loop: The event loop on which both callbacks run.
-    ///   - receive: Called with bytes, which are valid only during the call.
-    ///   - ended: Called once, after the last bytes.
-    /// - Returns: The channel, when it has been created; closing it ends reading.
-    static func read(
+    ///   - receive: Called with bytes, which are valid only during the call; without bytes if there were
+    ///     none.
+    ///   - ended: Called once, after the last bytes, unless the reader was closed before.
+    init(
         _ descriptor: CInt, on loop: any EventLoop,
-        receive: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,
-        ended: @escaping @Sendable () -> Void
-    ) -> EventLoopFuture<any Channel> {
+        receive: @escaping (UnsafeRawBufferPointer) -> Void, ended: @escaping () -> Void
+    ) {
         loop.assertInEventLoop()
-        let opened = NIOPipeBootstrap(group: loop)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(PipeReader(receive: receive, ended: ended))
-                }
-            }
-            .takingOwnershipOfDescriptor(input: descriptor)
-        opened.whenFailure { _ in
-            _ = OwnedDescriptor(taking: descriptor)
-            ended()
+        self.receive = receive
+        self.ended = ended
+        let end = OwnedDescriptor(taking: descriptor)
+        let poller = Self.poller.withLock { poller in
+            if poller == nil { poller = try? PipePoller() }
+            return poller
         }
-        return opened
+        guard let poller else { return }
+        pipe = try? PolledPipe(taking: end, polledBy: poller) { [weak self] in
+            guard let self else { return }
+            loop.execute { self.told() }
+        }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        unwrapInboundIn(data).withUnsafeReadableBytes(receive)
+    /// Begins to read. A pipe that can't be polled counts as ended.
+    func start() {
+        if pipe == nil { end() } else { arm() }
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        ended?()
+    /// Stops reading for a while; from then on, the pipe is read in small parts.
+    func pause() { (isPaused, readsLittle) = (true, true) }
+
+    /// Reads again.
+    func goOn() {
+        isPaused = false
+        arm()
+    }
+
+    /// Reads what is in the pipe now, also during a pause.
+    func readNow() {
+        for _ in 0..<Self.mostParts where !readPart(Self.part) { return }
+    }
+
+    /// Closes the pipe; what is left in it is lost.
+    func close() {
+        pipe = nil
         ended = nil
-        context.fireChannelInactive()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A pipe that can't be read is treated as if it had ended.
-        context.close(promise: nil)
-    }
-}
-
-extension Channel {
-    /// Reads the pipe in small parts from now on, so that each makes only a little work: our choice, two
-    /// pages.
-    func readLittle() {
-        // An error means that the channel is closed.
-        try? syncOptions?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 8192))
-        try? syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+    private func arm() {
+        guard let pipe, !isArmed, !isPaused else { return }
+        isArmed = true
+        pipe.arm()
     }
 
-    /// Ends reading of the pipe for a while, or begins it again.
-    ///
-    /// When all writers have closed the pipe, NIO reads it to its end all the same.
-    func setReading(_ isReading: Bool) {
-        try? syncOptions?.setOption(.autoRead, value: isReading)
+    private func told() {
+        isArmed = false
+        // The next arming tells again what was told in a pause.
+        if isPaused { return }
+        _ = readPart(readsLittle ? Self.smallPart : Self.part)
+        arm()
+    }
+
+    /// Reads once; returns whether there were bytes.
+    private func readPart(_ size: Int) -> Bool {
+        guard let pipe else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in
+            switch pipe.read(into: buffer) {
+            case .bytes(let count):
+                receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                return true
+            case .nothing:
+                // The task can make the poller tell this again and again, so it counts.
+                receive(UnsafeRawBufferPointer(rebasing: buffer[..<0]))
+                return false
+            case .end:
+                end()
+                return false
+            }
+        }
+    }
+
+    private func end() {
+        pipe = nil
+        ended.take()?()
     }
 }

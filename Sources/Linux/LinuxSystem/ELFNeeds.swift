@@ -33,18 +33,35 @@ public struct ELFNeeds: Equatable, Sendable {
     /// - Returns: The needs; `nil` if it is no file, or none that the kernel or the loader accepts.
     /// - Throws: The error of a file that is damaged, or has more entries than this type reads.
     public static func of(_ path: String) throws(ELFFile.FormatError) -> Self? {
-        // Opening a device can have effects.
-        guard (try? FileIdentity(of: path))?.isRegular == true else { return nil }
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard number >= 0 else { return nil }
-        let file = OwnedDescriptor(taking: number)
-        let descriptor = file.rawValue
-        return try Self { offset, count in
-            guard let place = off_t(exactly: offset) else { return [] }
-            var buffer = [UInt8](repeating: 0, count: count)
-            let found = pread(descriptor, &buffer, count, place)
-            return Array(buffer.prefix(max(0, found)))
+        let file: OwnedDescriptor
+        do throws(SystemCallError) {
+            // Opening a device can have effects.
+            guard try FileIdentity(of: path).isRegular else { return nil }
+            file = OwnedDescriptor(
+                taking: try retryingOnInterrupt("open", path) {
+                    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+                })
+        } catch  where error.isOfMissingFile || error.code == ELOOP {
+            return nil
+        } catch {
+            throw ELFFile.FormatError(finding: "\(error)")
         }
+        let descriptor = file.rawValue
+        var failure: CInt?
+        let needs = Result { () throws(ELFFile.FormatError) in
+            try Self { offset, count in
+                guard let place = off_t(exactly: offset) else { return [] }
+                var buffer = [UInt8](repeating: 0, count: count)
+                let found = pread(descriptor, &buffer, count, place)
+                if found < 0 { failure = errno }
+                return Array(buffer.prefix(max(0, found)))
+            }
+        }
+        if let failure {
+            throw ELFFile.FormatError(
+                finding: "\(SystemCallError(call: "pread", subject: path, code: failure))")
+        }
+        return try needs.get()
     }
 
     /// Reads the needs of a file in memory.
@@ -177,7 +194,7 @@ public struct ELFNeeds: Equatable, Sendable {
                 switch kind {
                 case 1: segments.append((address, place))
                 case 2: dynamic = address
-                default: interpreter = place
+                default: interpreter = interpreter ?? place
                 }
             }
         }

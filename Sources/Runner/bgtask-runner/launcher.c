@@ -116,6 +116,9 @@ static int shorter(int one, int other) {
 static int loop_timeout(const struct launcher *launcher) {
     int timeout = shorter(shorter(launches_timeout(launcher), templates_timeout(launcher)),
                           shorter(observers_timeout(launcher), templates_watch_timeout(launcher)));
+    // For lack of a descriptor, the last look was not made.
+    if (launcher->look_for_strays)
+        timeout = shorter(timeout, 100);
     if (!launcher->draining)
         return timeout;
     int64_t left = (launcher->drain_deadline - now_nanoseconds()) / 1000000 + 1;

@@ -63,23 +63,14 @@ bool group_read(pid_t pid, char *membership, size_t size) {
     while (!found && fgets(membership, (int)size, file) != NULL)
         found = strncmp(membership, "0::", 3) == 0;
     fclose(file);
-    if (!found)
+    if (!found) {
+        errno = ENODATA;
         return false;
+    }
     size_t length = strcspn(membership, "\n");
     memmove(membership, membership + 3, length - 3);
     membership[length - 3] = 0;
     return true;
-}
-
-/* Says once that processes can't be held by descriptors. */
-static void warn(int code) {
-    static bool has_warned;
-    if (!has_warned)
-        fprintf(stderr,
-                "bgtask-runner launcher: processes are killed by their numbers, because pidfd_open fails: %s "
-                "(%d)\n",
-                strerror(code), code);
-    has_warned = true;
 }
 
 /* Kills a process from the list of a group, unless it has ended and another process has its number.
@@ -100,7 +91,6 @@ static void kill_member(int directory, pid_t pid) {
         } else {
             // The filter of a container can refuse it, or no descriptor is free. The number was that of a
             // process of this group a moment ago.
-            warn(code);
             kill(pid, SIGKILL);
         }
     }

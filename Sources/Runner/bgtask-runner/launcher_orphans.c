@@ -1,7 +1,9 @@
 /* Children of the launcher that belong to no launch and no template. They become its children when the
  * task that started them ends, because the launcher is a subreaper. */
 #include "launcher.h"
+#include "process.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -55,11 +57,14 @@ struct launch *launches_with_group_of(struct launcher *launcher, pid_t pid) {
 
 /* Whether a process is in a group where a launch or a template may have others. While its library is loaded,
  * a template may have processes; they end with it. Later, only the code of its plugin makes any. True also if
- * this can't be found out, because the process has ended. */
-static bool is_in_known_group(const struct launcher *launcher, pid_t pid) {
+ * this can't be found out, because the process has ended, or no descriptor is free; then `again` becomes
+ * true. */
+static bool is_in_known_group(const struct launcher *launcher, pid_t pid, bool *again) {
     char membership[4096];
-    if (!group_read(pid, membership, sizeof(membership)))
+    if (!group_read(pid, membership, sizeof(membership))) {
+        *again |= is_shortage(errno);
         return true;
+    }
     for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
         if (launch->group >= 0 && group_is(launch->group, NULL, membership))
             return true;
@@ -76,12 +81,13 @@ void launches_kill_strays(struct launcher *launcher) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
     FILE *children = fopen(path, "re");
+    // Without a free descriptor, the next call looks.
+    launcher->look_for_strays = children == NULL && is_shortage(errno);
     if (children == NULL)
-        return; // without a free descriptor, the next call looks
-    launcher->look_for_strays = false;
+        return;
     int pid;
     while (fscanf(children, "%d", &pid) == 1)
-        if (!launches_own(launcher, pid) && !is_in_known_group(launcher, pid))
+        if (!launches_own(launcher, pid) && !is_in_known_group(launcher, pid, &launcher->look_for_strays))
             // Only this thread reaps it, so its number is not used again. Its children are found then.
             kill(pid, SIGKILL);
     fclose(children);

@@ -104,11 +104,13 @@ static int open_clone(struct launcher *launcher, const struct template *template
     siginfo_t state;
     int pidfd = -1;
     // Without a descriptor for what is read below, the answer would look like that of a hostile plugin.
-    int room = fcntl(template->socket, F_DUPFD_CLOEXEC, 0);
-    int more = room < 0 ? -1 : fcntl(room, F_DUPFD_CLOEXEC, 0);
-    answer->code = more < 0 ? errno : 0;
-    close_descriptor(&room);
-    close_descriptor(&more);
+    int room[] = {-1, -1, -1};
+    answer->code = 0;
+    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]) && answer->code == 0; i++)
+        if ((room[i] = fcntl(template->socket, F_DUPFD_CLOEXEC, 0)) < 0)
+            answer->code = errno;
+    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++)
+        close_descriptor(&room[i]);
     if (answer->code != 0) {
         snprintf(answer->finding, sizeof(answer->finding), "no descriptor for the task is free: %s (%d)",
                  strerror(answer->code), answer->code);

@@ -69,7 +69,8 @@ static int64_t patience(void) {
 
 /* MARK: One frame */
 
-/* Writes all bytes of a frame, and waits until the host reads, but no longer than the thread's patience. */
+/* Writes all bytes of a frame, and waits while the host reads, but no longer than the thread's patience for
+ * each part. */
 static bool write_all(const uint8_t *bytes, size_t length) {
     int64_t time = patience();
     int64_t deadline = time < 0 ? INT64_MAX : now_nanoseconds() + time;
@@ -78,6 +79,7 @@ static bool write_all(const uint8_t *bytes, size_t length) {
         ssize_t count = write(pipe_descriptor, bytes + written, length - written);
         if (count >= 0) {
             written += (size_t)count;
+            deadline = time < 0 ? INT64_MAX : now_nanoseconds() + time;
         } else if (errno == EAGAIN) {
             int64_t left = deadline == INT64_MAX ? -1 : (deadline - now_nanoseconds()) / 1000000;
             if (deadline != INT64_MAX && left <= 0 && is_hurried())

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -128,6 +129,27 @@ static void flood_output(int descriptor) {
     line[1023] = '\n';
     for (int count = 0; count < 5000; count++)
         write_all(descriptor, line, sizeof line);
+    the_host->complete(the_task, 1, NULL);
+}
+
+/* Ends its standard output while the host reads, and opens it again before the host has read all. */
+static void reopen_output(void) {
+    char lines[65536];
+    for (size_t at = 0; at < sizeof lines; at++)
+        lines[at] = at % 16 == 15 ? '\n' : 'z';
+    int reader = open("/proc/self/fd/1", O_RDONLY | O_NONBLOCK);
+    write_all(1, lines, sizeof lines);
+    close(1);
+    usleep(10000);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", reader);
+    int writer = open(path, O_WRONLY);
+    // The host reads everything, and must then wait.
+    int left = 1;
+    while (ioctl(reader, FIONREAD, &left) == 0 && left > 0)
+        usleep(1000);
+    usleep(50000);
+    write_all(writer, "after\n", 6);
     the_host->complete(the_task, 1, NULL);
 }
 
@@ -411,6 +433,8 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         flood_log();
     } else if (strcmp(what, "floods-stdout") == 0) {
         flood_output(1);
+    } else if (strcmp(what, "reopens-output") == 0) {
+        reopen_output();
     } else if (strcmp(what, "floods-stderr") == 0) {
         flood_output(2);
     } else if (strcmp(what, "garbage") == 0) {

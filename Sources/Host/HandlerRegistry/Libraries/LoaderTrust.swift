@@ -180,20 +180,20 @@ struct LoaderTrust {
     ) throws(SystemCallError) -> FileTrust.Problem? {
         let system = systemDirectories().real
         guard !system.contains(directory), directories.insert(directory).inserted else { return nil }
-        if let problem = try files.problem(withNamesIn: directory, called: found) { return problem }
         // Entries such as $ORIGIN/../lib, which libraries in lib have, would lead to ever longer paths.
         let real = (try? DirectoryTree.realPath(of: directory)) ?? directory
-        guard !system.contains(real), real == directory || directories.insert(real).inserted else {
-            return nil
-        }
-        for name in (try? DirectoryTree.names(in: real)) ?? [] {
+        // A system's directory by another name: only the way to it matters.
+        if system.contains(real) { return try files.problem(with: directory, called: found) }
+        if let problem = try files.problem(withNamesIn: directory, called: found) { return problem }
+        guard real == directory || directories.insert(real).inserted else { return nil }
+        for name in try Self.names(in: real) {
             let path = "\(real)/\(name)"
             if RunPath.isLibrary(name) {
                 // Also links that lead nowhere yet.
                 if let problem = try file(path, called: found) { return problem }
             } else if name == "glibc-hwcaps", Self.canBeDirectory(path) {
                 if let problem = try files.problem(withNamesIn: path, called: found) { return problem }
-                for below in (try? DirectoryTree.names(in: path)) ?? []
+                for below in try Self.names(in: path)
                 where Self.canBeDirectory("\(path)/\(below)") {
                     let problem = try self.directory(
                         "\(path)/\(below)", called: found, depth: Self.mostOldSubdirectories)
@@ -207,6 +207,15 @@ struct LoaderTrust {
             }
         }
         return nil
+    }
+
+    /// The names in a directory; none if there is no such directory.
+    private static func names(in directory: String) throws(SystemCallError) -> [String] {
+        do {
+            return try DirectoryTree.names(in: directory)
+        } catch  where error.isOfMissingFile {
+            return []
+        }
     }
 
     private mutating func file(

@@ -115,6 +115,17 @@ uint64_t lx_shared_memory_device(void);
  * @return How many numbers were written. */
 size_t lx_descendants(pid_t root, pid_t *found, size_t most, size_t *threads);
 
+/** Creates an epoll instance (epoll(7)) for the next four functions. All of them return -1 with errno on
+ *  failure. */
+int lx_poller_create(void);
+/** Adds a pipe with a number; nothing is told before it is armed, except once if it has ended already. */
+int lx_poller_add(int poller, int pipe, uint64_t number);
+/** Asks to be told once when the pipe can be read or has ended. */
+int lx_poller_arm(int poller, int pipe, uint64_t number);
+int lx_poller_remove(int poller, int pipe);
+/** Waits, and stores the numbers of at most 64 pipes; returns how many. */
+int lx_poller_wait(int poller, uint64_t *numbers, int most);
+
 /** A thread of a process that has not ended: the first one or, after its end, any other.
  *
  * /proc/PID then shows neither memory nor files of the process, but /proc/THREAD does. Without such a thread,
