@@ -66,7 +66,7 @@ final class PipeReader: @unchecked Sendable {
         }
     }
 
-    /// Begins to read. A pipe that can't be polled counts as ended.
+    /// Begins to read; a pipe that can't be polled counts as ended.
     func start() {
         if pipe == nil { end() } else { arm() }
     }

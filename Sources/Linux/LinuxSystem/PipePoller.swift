@@ -65,7 +65,7 @@ public final class PipePoller: Sendable {
         _ = lx_poller_arm(descriptor.rawValue, pipe, number)
     }
 
-    /// Removes a pipe. A callback that has begun can still run.
+    /// Removes a pipe; a callback that has begun can still run.
     func remove(_ pipe: CInt, _ number: UInt64) {
         pipes.withLock { $0.callbacks[number] = nil }
         _ = lx_poller_remove(descriptor.rawValue, pipe)
