@@ -186,8 +186,10 @@ final class RunningLaunch: @unchecked Sendable {
         for reader in readers { reader.goOn() }
     }
 
+    /// Closes all pipes, and forgets their readers, which refer to the launch.
     func closePipes() {
         for reader in readers { reader.close() }
+        readers = []
     }
 
     /// The CPU time since the start of the launch, and whether it may be too low.
