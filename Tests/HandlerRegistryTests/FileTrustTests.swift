@@ -217,13 +217,16 @@ struct FileTrustTests {
     @Test(arguments: [
         "[PATH/run]", "[/bin/sh, PATH/run]", "[/usr/bin/env, -i, python3, PATH/run]", "[PATH/caller]",
         "[/usr/bin/env, LD_PRELOAD=PATH/run, /bin/true]", "[PATH/second]", "[PATH/split]",
-        "[/lib64/ld-linux-x86-64.so.2, PATH/run]",
+        "[/lib64/ld-linux-x86-64.so.2, PATH/run]", "[PATH/shell, PATH/run]", "[/usr/bin/setsid, PATH/run]",
+        "[/usr/bin/env, LD_PRELOAD=/lib64/ld-linux-x86-64.so.2:PATH/run, /bin/true]",
+        "[/usr/bin/env, -S, 'sh PATH/run']", "[/usr/bin/env, '-SPATH/run x']", "[/usr/bin/mawk, -fPATH/run]",
     ])
     func `a condition's command executes nothing that others can change`(command: String) throws {
         let folder = try TemporaryFolder()
         try folder.write("run", "#!/bin/sh\nexit 0\n", mode: 0o755)
         try folder.write("caller", "#!\(folder.path)/run with an argument\n", mode: 0o755)
         try folder.write("second", "#!/bin/sh \(folder.path)/run\n", mode: 0o755)
+        try folder.run("ln", "-s", "/bin/sh", folder.path + "/shell")
         try folder.write("split", "#!/usr/bin/env -S \(folder.path)/run\n", mode: 0o755)
         let command = command.replacingOccurrences(of: "PATH", with: folder.path)
         #expect(try problems(folder, command) == [])
@@ -233,6 +236,31 @@ struct FileTrustTests {
         #expect(found.finding.hasPrefix("untrusted: users other than root can change "), "\(found)")
         #expect(found.finding.contains("run has owner 4711"), "\(found)")
         #expect(found.line == 3 && found.remedy == "Run: chown root:root \(folder.path)/run", "\(found)")
+    }
+
+    @Test(arguments: [
+        "[/bin/sh, PATH/open/later]", "[/bin/sh, RELATIVE/open/later]", "[/usr/bin/python3, PATH/open]",
+    ])
+    func `a script that others can create, or a directory that they can change, is not executed`(
+        command: String
+    ) throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/open", withIntermediateDirectories: false)
+        let command = command.replacingOccurrences(of: "PATH", with: folder.path)
+            .replacingOccurrences(of: "RELATIVE", with: folder.path.dropFirst())
+        #expect(try problems(folder, command) == [])
+        try folder.run("chown", "4711", folder.path + "/open")
+        #expect(try problems(folder, command).first?.finding.hasPrefix("untrusted: ") == true)
+    }
+
+    @Test(arguments: [
+        "[/bin/sh, -c, 'test -e /tmp/flag && exit 1']", "[/bin/sh, -c, /tmp/flag; exit 1]",
+        "[/usr/bin/flock, /tmp/lock, id]", "[/usr/bin/env, OUT=/tmp/flag, id]",
+        "[/usr/bin/timeout, 3, /bin/cat, /tmp/flag]", "[/usr/bin/mawk, '/tmp/ {exit 1}', /etc/fstab]",
+    ])
+    func `data that does not exist is no script`(command: String) throws {
+        #expect(try problems(try TemporaryFolder(), command) == [])
     }
 
     @Test func `data that a condition's command reads may belong to others`() throws {

@@ -59,10 +59,7 @@ extension LauncherCore {
     /// Reads what the tasks sent before they were killed, which may be *done*, and then reports them.
     private func swept(_ running: [RunningLaunch], _ message: String) {
         loop.assertInEventLoop()
-        for launch in running {
-            resumeReading(launch)
-            openOutput(launch)
-        }
+        for launch in running { openOutput(launch) }
         readToEnd(running, until: moments.now().monotonic + Self.readTime) { [self] in
             reportSwept(running, message)
         }

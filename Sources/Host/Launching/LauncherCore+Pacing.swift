@@ -16,30 +16,15 @@ extension LauncherCore {
     func spend(_ work: Duration, _ launch: RunningLaunch) {
         let bundle = launch.order.record.bundle
         guard let wait = allowances.spend(work, of: bundle, at: moments.now().monotonic),
-            launch.readingPause == nil, mayPause(launch)
+            launch.readingPause == nil
         else { return }
         if !launch.wasPaused { tellPause(launch) }
         launch.pauseReading(after(min(wait, Self.longestPause)) { launch.goOnReading() })
     }
 
-    /// Reads again at once, if the pipes are not read.
-    func resumeReading(_ launch: RunningLaunch) {
-        if launch.readingPause != nil { launch.goOnReading() }
-    }
-
     /// Reads what the launch has sent, before the host decides how it ends: it can have completed.
     func readNow(_ launch: RunningLaunch) {
-        guard launch.listens else { return }
-        resumeReading(launch)
-        launch.readers.first?.readNow()
-    }
-
-    /// Whether what the launch sends can wait.
-    ///
-    /// What it sends before *ready* and in its grace period has a deadline, and after its end there is only
-    /// what is left in the pipes.
-    private func mayPause(_ launch: RunningLaunch) -> Bool {
-        (launch.life.stage == .running || launch.life.stage == .completed) && launch.exit == nil
+        if launch.listens { launch.readers.first?.readNow() }
     }
 
     private func tellPause(_ launch: RunningLaunch) {

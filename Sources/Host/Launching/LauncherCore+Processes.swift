@@ -131,15 +131,23 @@ extension LauncherCore {
 
     func exited(_ launch: RunningLaunch, _ message: ExitedMessage) {
         launch.exit = message
-        resumeReading(launch)
         openOutput(launch)
         if launch.openPipes == 0 {
             concludeExit(launch)
             return
         }
-        // The group is empty, so no process of the launch has the pipes open. The timer is for the case that
-        // an unrelated process got a copy of them.
+        closePipesLater(launch, attemptsLeft: 15)
+    }
+
+    /// Stops to wait for the end of the pipes after 2 s.
+    ///
+    /// The group is empty, so no process of the launch has them open, but an unrelated process can have a
+    /// copy. What a bundle that has used up its share has left in them takes more time.
+    private func closePipesLater(_ launch: RunningLaunch, attemptsLeft: Int) {
         launch.closingTimer = after(.seconds(2)) { [self] in
+            if launch.wasPaused, attemptsLeft > 0 {
+                return closePipesLater(launch, attemptsLeft: attemptsLeft - 1)
+            }
             launch.closePipes()
             launch.openPipes = 0
             concludeExit(launch)

@@ -65,7 +65,7 @@ extension LauncherCore {
 
     private func printed(_ bytes: UnsafeRawBufferPointer, _ stream: OutputStream, _ launch: RunningLaunch) {
         guard launch.life.stage != .ended else { return }
-        var work = MessageCost.time(ofBytes: bytes.count)
+        var work = MessageCost.time(ofOutput: bytes.count)
         launch.output[stream]?.take(bytes) { line in
             work += MessageCost.line
             tell(.output(launch.id, stream: stream, line: line))
@@ -113,9 +113,10 @@ extension LauncherCore {
     private func reported(_ bytes: UnsafeRawBufferPointer, _ launch: RunningLaunch) {
         // After a violation, all further frames are ignored.
         guard launch.listens else { return }
-        var work = MessageCost.time(ofBytes: bytes.count)
+        var work = MessageCost.time(ofMessages: bytes.count)
         do throws(WireError) {
             try launch.decoder.consume(bytes) { kind, body throws(WireError) in
+                work += MessageCost.message
                 guard launch.listens, let report = try TaskReportMessage(kind: kind, body: body) else {
                     return
                 }

@@ -42,11 +42,13 @@ extension LauncherCore {
     }
 
     func fault(_ message: FaultMessage, _ launch: RunningLaunch) {
+        // Only the first one counts.
+        if launch.hasFaulted { return }
         let fault = LaunchFault(
             word: OutputLines.harmless(message.code),
             text: message.message.split(separator: "\n").map { OutputLines.harmless(String($0)) }
                 .joined(separator: "\n"))
-        if !launch.hasFaulted { tell(.faulted(launch.id, fault)) }
+        tell(.faulted(launch.id, fault))
         launch.hasFaulted = true
         handle(.fault(fault), launch)
     }

@@ -156,7 +156,7 @@ final class LauncherCore: @unchecked Sendable {
     func handle(_ event: LaunchLife.Event, _ launch: RunningLaunch) {
         loop.assertInEventLoop()
         switch event {
-        case .kill, .limitPassed, .launcherDied: readNow(launch)
+        case .kill, .limitPassed, .graceEnded, .loadDeadlinePassed, .launcherDied: readNow(launch)
         default: break
         }
         for action in launch.life.handle(event) { perform(action, launch) }
@@ -168,9 +168,7 @@ final class LauncherCore: @unchecked Sendable {
         case .spawn: spawn(launch)
         case .awaitReady: setLifeTimer(LaunchLife.loadDeadline, launch) { .loadDeadlinePassed }
         case .beginRun: beginRun(launch)
-        case .climb(let ladder):
-            resumeReading(launch)
-            climb(ladder[...], launch)
+        case .climb(let ladder): climb(ladder[...], launch)
         case .awaitExit:
             launch.tidying = TidyingTime(completedAt: moments.now().monotonic)
             limitTidying(launch)

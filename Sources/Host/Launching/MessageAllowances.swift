@@ -53,24 +53,32 @@ struct MessageAllowances: Sendable {
 /// message would cost more than a message.
 enum MessageCost {
     private static let read = Duration.microseconds(10)
-    private static let message = Duration.nanoseconds(800)
     private static let question = Duration.microseconds(40)
     private static let news = Duration.microseconds(100)
     private static let checkpoint = Duration.microseconds(500)
     /// A line of the output or the log.
     static let line = Duration.microseconds(40)
 
-    /// One read from a pipe, without what the messages or lines in it cost.
-    static func time(ofBytes count: Int) -> Duration { read + .nanoseconds(count / 2) }
+    /// Bytes of output that were read, without what the lines in them cost.
+    static func time(ofOutput count: Int) -> Duration { read + .nanoseconds(count / 2) }
 
-    /// One message of a task.
+    /// Bytes of messages that were read: texts are decoded, and escaped.
+    static func time(ofMessages count: Int) -> Duration { read + .nanoseconds(10) * count }
+
+    /// One message, before it is decoded.
+    static let message = Duration.nanoseconds(800)
+
+    /// What a message costs besides that.
     static func time(of report: TaskReportMessage) -> Duration {
         switch report {
-        case .submit, .cancel, .pending, .sessionCall, .beginAssertion, .endAssertion: question
+        // A refusal of a large payload names the key that is wrong.
+        case .submit(let submit): question + .nanoseconds(400) * (submit.payload?.count ?? 0)
+        case .sessionCall(let call): question + .nanoseconds(20) * call.question.count
+        case .cancel, .pending, .beginAssertion, .endAssertion: question
         case .log: line
-        // Of these, the host uses only some, and counts them when it does.
-        case .progress, .title, .checkpoint, .advice: message
-        case .ready, .stack, .fault, .crash, .loadFailed, .done: message
+        // Of the first four, the host uses only some, and counts them when it does.
+        case .progress, .title, .checkpoint, .advice: .zero
+        case .ready, .stack, .fault, .crash, .loadFailed, .done: .zero
         }
     }
 

@@ -56,42 +56,57 @@ struct OutputLines: Sendable {
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F || $0 == 0x09 }) {
             return String(decoding: bytes, as: UTF8.self)
         }
-        var result = ""
-        var rest = bytes[...]
-        while let byte = rest.first {
-            if let (scalar, length) = decodeScalar(rest) {
-                append(scalar, to: &result)
-                rest = rest.dropFirst(length)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte < 0x80 {
+                let isPlain = byte >= 0x20 && byte != 0x7F || byte == 0x09
+                if isPlain { text.append(byte) } else { escape(byte, &text) }
+                index += 1
+            } else if let (scalar, length) = scalar(at: index, in: bytes) {
+                switch scalar.value {
+                case 0x80...0x9F:
+                    escape(UInt8(scalar.value), &text)
+                case 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x061C, 0xFEFF:
+                    // Zero-width and bidirectional controls, line and paragraph separators.
+                    text += "\\u{\(String(scalar.value, radix: 16))}".utf8
+                default:
+                    text += bytes[index..<index + length]
+                }
+                index += length
             } else {
-                result += hexadecimalEscape(byte)
-                rest = rest.dropFirst()
+                escape(byte, &text)
+                index += 1
             }
         }
-        return result
+        return String(decoding: text, as: UTF8.self)
     }
 
-    private static func decodeScalar(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
-        var iterator = bytes.makeIterator()
-        var decoder = UTF8()
-        guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return nil }
-        return (scalar, UTF8.width(scalar))
-    }
-
-    private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
-        switch scalar.value {
-        case 0x09:
-            result.unicodeScalars.append(scalar)
-        case 0..<0x20, 0x7F, 0x80...0x9F:
-            result += hexadecimalEscape(UInt8(scalar.value))
-        case 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x061C, 0xFEFF:
-            // Zero-width and bidirectional controls, line and paragraph separators.
-            result += "\\u{\(String(scalar.value, radix: 16))}"
-        default:
-            result.unicodeScalars.append(scalar)
+    /// The scalar of more than one byte that begins at an index, and its length; `nil` if it is not valid.
+    private static func scalar(at index: Int, in bytes: [UInt8]) -> (Unicode.Scalar, length: Int)? {
+        let first = bytes[index]
+        let (length, least): (Int, UInt32)
+        switch first {
+        case 0xC2...0xDF: (length, least) = (2, 0x80)
+        case 0xE0...0xEF: (length, least) = (3, 0x800)
+        case 0xF0...0xF4: (length, least) = (4, 0x1_0000)
+        default: return nil
         }
+        guard index + length <= bytes.count else { return nil }
+        var value = UInt32(first) & (0x7F >> UInt32(length))
+        for byte in bytes[index + 1..<index + length] {
+            guard byte & 0xC0 == 0x80 else { return nil }
+            value = value << 6 | UInt32(byte & 0x3F)
+        }
+        return value < least ? nil : Unicode.Scalar(value).map { ($0, length) }
     }
 
-    private static func hexadecimalEscape(_ byte: UInt8) -> String {
-        "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    private static func escape(_ byte: UInt8, _ text: inout [UInt8]) {
+        let digits = StaticString("0123456789abcdef")
+        digits.withUTF8Buffer { digits in
+            text += [UInt8(ascii: "\\"), UInt8(ascii: "x"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
     }
 }

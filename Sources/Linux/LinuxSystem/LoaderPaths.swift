@@ -2,9 +2,12 @@
 /// variables.
 public enum LoaderPaths {
     /// The directories in `/etc/ld.so.conf` and the files that it includes, then the standard directories.
-    public static func directories() -> [String] {
+    ///
+    /// - Parameter configuration: The loader's configuration; only tests use another one.
+    /// - Returns: The absolute paths, each once.
+    public static func directories(configuration: String = "/etc/ld.so.conf") -> [String] {
         var directories: [String] = []
-        read("/etc/ld.so.conf", into: &directories, depth: 0)
+        read(configuration, into: &directories, depth: 0)
         #if arch(x86_64)
             let multiarch = "x86_64-linux-gnu"
         #else
@@ -32,7 +35,10 @@ public enum LoaderPaths {
             let words = text.split { $0 == " " || $0 == "\t" }
             if words.first == "include" {
                 for pattern in words.dropFirst() {
-                    include(String(pattern), into: &directories, depth: depth)
+                    // As ldconfig does: relative to the file that has the line.
+                    let directory = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+                    let absolute = pattern.hasPrefix("/") ? String(pattern) : "\(directory)/\(pattern)"
+                    include(absolute, into: &directories, depth: depth)
                 }
             } else if let first = words.first, first.hasPrefix("/") {
                 directories.append(String(first))
@@ -42,7 +48,7 @@ public enum LoaderPaths {
 
     /// Handles an include directive; a pattern may have one `*`, in the file name.
     ///
-    /// Distributions use only this form: `/etc/ld.so.conf.d/*.conf`.
+    /// Distributions use only these forms: `/etc/ld.so.conf.d/*.conf`, and the same without `/etc/`.
     private static func include(_ pattern: String, into directories: inout [String], depth: Int) {
         guard let slash = pattern.lastIndex(of: "/") else { return }
         let (directory, file) = (String(pattern[..<slash]), pattern[pattern.index(after: slash)...])

@@ -132,6 +132,15 @@ static void flood_output(int descriptor) {
     the_host->complete(the_task, 1, NULL);
 }
 
+/* Ends with a pipe full of empty lines. */
+static void leave_lines(void) {
+    char lines[65536];
+    memset(lines, '\n', sizeof lines);
+    write_all(1, lines, sizeof lines);
+    the_host->complete(the_task, 1, NULL);
+    _exit(0);
+}
+
 /* Ends its standard output while the host reads, and opens it again before the host has read all. */
 static void reopen_output(void) {
     char lines[65536];
@@ -433,6 +442,8 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         flood_log();
     } else if (strcmp(what, "floods-stdout") == 0) {
         flood_output(1);
+    } else if (strcmp(what, "leaves-lines") == 0) {
+        leave_lines();
     } else if (strcmp(what, "reopens-output") == 0) {
         reopen_output();
     } else if (strcmp(what, "floods-stderr") == 0) {

@@ -10,9 +10,13 @@ import StrictFiles
 enum CommandTrust {
     /// Programs that execute files which they get as arguments, by the beginnings of their names.
     private static let interpreters = [
-        "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "busybox", "env", "nice", "timeout",
-        "sudo",
-        "awk", "gawk", "mawk", "lua", "node", "perl", "php", "python", "ruby", "tclsh",
+        "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "busybox",
+        "awk", "gawk", "mawk", "lua", "make", "node", "perl", "php", "python", "ruby", "tclsh",
+    ]
+    /// Programs that start the program that they get as an argument, also one that is found by its name.
+    private static let starters = [
+        "chrt", "env", "flock", "ionice", "nice", "nohup", "setpriv", "setsid", "stdbuf", "sudo", "taskset",
+        "timeout", "unshare", "xargs",
     ]
     /// Where `env` looks for programs: the path of a command's environment.
     private static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
@@ -31,22 +35,51 @@ enum CommandTrust {
         if let problem = try self.problem(with: program, called: "the program", depth: 0, &trust) {
             return problem
         }
-        guard isInterpreter(program) else { return nil }
-        return try problem(withArguments: arguments.dropFirst(), depth: 0, &trust)
+        return try problem(withArguments: arguments.dropFirst(), of: program, depth: 0, &trust)
     }
 
-    /// Checks the files among the arguments of an interpreter, also as the value of a variable for `env`.
+    /// Checks the files among the arguments of an interpreter, also as the value of an option or of a
+    /// variable.
+    ///
+    /// The first argument that is no option is the script or the program, so it counts also if it does not
+    /// exist yet. An argument with spaces can be the text of a script, as after `sh -c`.
     private static func problem(
-        withArguments arguments: ArraySlice<String>, depth: Int, _ trust: inout LoaderTrust
+        withArguments arguments: ArraySlice<String>, of program: String, depth: Int,
+        _ trust: inout LoaderTrust
     ) throws(SystemCallError) -> FileTrust.Problem? {
-        for argument in arguments {
-            let file = argument.hasPrefix("/") ? argument[...] : argument.drop { $0 != "=" }.dropFirst()
-            guard file.hasPrefix("/"), SmallFile.exists(String(file)),
-                !DirectoryTree.isDirectory(String(file))
-            else { continue }
-            let name = "'\(file)', which the program may execute"
-            if let problem = try problem(with: String(file), called: name, depth: depth, &trust) {
-                return problem
+        let names = [program, (try? DirectoryTree.realPath(of: program)) ?? program]
+        let starts = names.contains { isNamed($0, starters) }
+        guard starts || names.contains(where: { isNamed($0, interpreters) || isLoader($0) }) else {
+            return nil
+        }
+        // 'env -S' splits its argument.
+        let words =
+            starts
+            ? arguments.flatMap { $0.split { $0 == " " || $0 == "\t" }.map(String.init) } : Array(arguments)
+        let script = words.first { !$0.hasPrefix("-") && !$0.contains("=") }.flatMap { word in
+            word.contains("/") && !word.contains(" ") && !names.contains { isNamed($0, ["flock"]) }
+                ? word : nil
+        }
+        for word in words {
+            var paths: [String] = []
+            if word.hasPrefix("/") {
+                paths = [word]
+            } else if word == script {
+                // The command runs in '/'.
+                paths = ["/\(word)"]
+            } else if let slash = word.firstIndex(of: "/"), word.hasPrefix("-") || word.contains("=") {
+                paths = word[slash...].split(separator: ":").map(String.init)
+            } else if starts, !word.contains("="), !word.hasPrefix("-") {
+                paths = searchPath.map { "\($0)/\(word)" }.filter(SmallFile.exists)
+            }
+            for path in paths {
+                guard word == script || SmallFile.exists(path) && !DirectoryTree.isDirectory(path) else {
+                    continue
+                }
+                let name = "'\(path)', which the program may execute"
+                if let problem = try problem(with: path, called: name, depth: depth, &trust) {
+                    return problem
+                }
             }
         }
         return nil
@@ -63,25 +96,21 @@ enum CommandTrust {
         let found = try self.problem(
             with: interpreter, called: "the interpreter of \(path)", depth: depth + 1, &trust)
         if let found { return found }
-        let further = try problem(withArguments: words.dropFirst(), depth: depth + 1, &trust)
-        if let further { return further }
-        // The usual first line of scripts: #!/usr/bin/env python3
-        guard interpreter.hasSuffix("/env"),
-            let named = words.dropFirst().first(where: { !$0.hasPrefix("-") }),
-            let place = searchPath.map({ "\($0)/\(named)" }).first(where: SmallFile.exists)
-        else { return nil }
-        return try self.problem(
-            with: place, called: "the interpreter of \(path)", depth: depth + 1, &trust)
+        return try problem(withArguments: words.dropFirst(), of: interpreter, depth: depth + 1, &trust)
     }
 
-    private static func isInterpreter(_ path: String) -> Bool {
+    private static func isNamed(_ path: String, _ programs: [String]) -> Bool {
         let name = path.split(separator: "/").last ?? ""
-        // The dynamic loader executes its argument, too.
-        return name.hasPrefix("ld-linux")
-            || interpreters.contains { word in
-                // Names may end in a version: python3.11.
-                name.hasPrefix(word)
-                    && name.dropFirst(word.utf8.count).allSatisfy { $0.isNumber || $0 == "." }
-            }
+        return programs.contains { word in
+            // Names may end in a version: python3.11.
+            name.hasPrefix(word)
+                && name.dropFirst(word.utf8.count).allSatisfy { $0.isNumber || $0 == "." }
+        }
+    }
+
+    /// The dynamic loader executes its argument, too.
+    private static func isLoader(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return name.hasPrefix("ld-linux") || name == "ld.so"
     }
 }

@@ -304,8 +304,11 @@ struct PluginLibraries {
             }
             let file = try ELFFile(
                 bytes, functions: .only([StagedLibrary.appEntry, StagedLibrary.pluginEntry]))
+            // By the program headers, which the loader reads; the others need not agree with them.
+            let needs = try ELFNeeds.of(bytes: bytes)
             return Facts(
-                hash: SHA256.hexadecimal(of: bytes), needed: file.needed, runPaths: file.runPaths,
+                hash: SHA256.hexadecimal(of: bytes), needed: needs?.needed ?? file.needed,
+                runPaths: needs?.runPaths ?? file.runPaths,
                 entries: file.functions)
         } catch let error as LibraryError {
             throw error
