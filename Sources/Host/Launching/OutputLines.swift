@@ -104,9 +104,14 @@ struct OutputLines: Sendable {
     }
 
     private static func escape(_ byte: UInt8, _ text: inout [UInt8]) {
-        let digits = StaticString("0123456789abcdef")
-        digits.withUTF8Buffer { digits in
-            text += [UInt8(ascii: "\\"), UInt8(ascii: "x"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
+        // One by one, because an array for each byte would cost ten times as much.
+        text.append(UInt8(ascii: "\\"))
+        text.append(UInt8(ascii: "x"))
+        text.append(digit(byte >> 4))
+        text.append(digit(byte & 15))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }
