@@ -3,7 +3,7 @@ import TaskModel
 
 /// Reads more slowly from launches that make too much work for the host.
 extension LauncherCore {
-    /// The longest time for which the host does not read at all: 200 ms.
+    /// The longest time for which the host reads no reports at all: 200 ms.
     ///
     /// Less than half of the time that a task has for the report of its crash, and a tenth of the time after
     /// which it gives up on a host that does not read.
@@ -19,7 +19,21 @@ extension LauncherCore {
             launch.readingPause == nil
         else { return }
         if !launch.wasPaused { tellPause(launch) }
-        launch.pauseReading(after(min(wait, Self.longestPause)) { launch.goOnReading() })
+        pause(launch, wait)
+    }
+
+    private func pause(_ launch: RunningLaunch, _ wait: Duration) {
+        let end = after(min(wait, Self.longestPause)) { [self] in
+            let now = moments.now().monotonic
+            guard let rest = allowances.spend(.zero, of: launch.order.record.bundle, at: now) else {
+                return launch.goOnReading()
+            }
+            // The output can wait longer, but a thread of the task can be about to give up.
+            launch.readers.first?.readLittle()
+            // Unless the launch has ended with what was read.
+            if launch.readingPause != nil { pause(launch, rest) }
+        }
+        launch.pauseReading(end)
     }
 
     /// Reads what the launch has sent, before the host decides how it ends: it can have completed.

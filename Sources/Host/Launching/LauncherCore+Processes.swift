@@ -148,6 +148,15 @@ extension LauncherCore {
             if launch.wasPaused, attemptsLeft > 0 {
                 return closePipesLater(launch, attemptsLeft: attemptsLeft - 1)
             }
+            if launch.wasPaused {
+                tell(
+                    .log(
+                        launch.id, level: .warning,
+                        message:
+                            "the rest of what it left in its pipes was dropped, because its bundle's messages "
+                            + "and output used too much of the host's time",
+                        subsystem: nil, category: nil))
+            }
             launch.closePipes()
             launch.openPipes = 0
             concludeExit(launch)

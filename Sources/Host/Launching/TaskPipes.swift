@@ -80,6 +80,9 @@ final class PipeReader: @unchecked Sendable {
         arm()
     }
 
+    /// Reads a little, also during a pause.
+    func readLittle() { _ = readPart(Self.smallPart) }
+
     /// Reads what is in the pipe now, also during a pause.
     func readNow() {
         for _ in 0..<Self.mostParts where !readPart(Self.part) { return }
