@@ -63,7 +63,7 @@ enum MessageCost {
     static func time(ofOutput count: Int) -> Duration { read + .nanoseconds(count / 2) }
 
     /// Bytes of messages that were read: texts are decoded, and escaped.
-    static func time(ofMessages count: Int) -> Duration { read + .nanoseconds(10) * count }
+    static func time(ofMessages count: Int) -> Duration { read + .nanoseconds(25) * count }
 
     /// One message, before it is decoded.
     static let message = Duration.nanoseconds(800)
