@@ -25,8 +25,8 @@ final class PipeReader: @unchecked Sendable {
     /// Our choice: what a pipe holds. While a launch is slowed down, it is a page, so that each part makes
     /// only a little work.
     private static let (part, smallPart) = (65_536, 4096)
-    /// How many parts are read in one go from a task that has ended or is about to be killed: 1 MiB, the most
-    /// that a pipe holds by default limits.
+    /// How many parts are read in one go from a task that is about to be killed: 1 MiB, the most that a pipe
+    /// holds by default limits.
     private static let mostParts = 1_048_576 / part
 
     /// One for all launchers of this process, because its thread does not end; `nil` before the first pipe.

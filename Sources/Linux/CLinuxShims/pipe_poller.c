@@ -9,7 +9,7 @@ int lx_poller_create(void) {
 }
 
 int lx_poller_add(int poller, int pipe, uint64_t number) {
-    // Without EPOLLONESHOT, the end of the pipe would be told at once.
+    // The end of a pipe is always told; with EPOLLONESHOT only once.
     struct epoll_event event = {.events = EPOLLONESHOT, .data.u64 = number};
     return epoll_ctl(poller, EPOLL_CTL_ADD, pipe, &event);
 }

@@ -36,7 +36,7 @@ public final class PipePoller: Sendable {
         }
     }
 
-    /// Adds a pipe; nothing is told before ``arm(_:_:)``.
+    /// Adds a pipe; nothing is told before ``arm(_:_:)``, except once if the pipe has ended already.
     ///
     /// - Parameters:
     ///   - pipe: The read end, which must stay open until ``remove(_:_:)``.

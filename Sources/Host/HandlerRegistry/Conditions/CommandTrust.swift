@@ -5,8 +5,9 @@ import StrictFiles
 /// that the command executes, as with plugins.
 ///
 /// A command executes its program, the interpreter that the first line of a script names, and, if the program
-/// is an interpreter, each argument that is a file. Programs in ELF format also load libraries, which
-/// ``LoaderTrust`` examines. Other files, which a program only reads, are not checked.
+/// is an interpreter or starts other programs, its script and each argument that is a file. Programs in ELF
+/// format also load libraries, which ``LoaderTrust`` examines. Other files, which a program only reads, are
+/// not checked.
 enum CommandTrust {
     /// Programs that execute files which they get as arguments, by the beginnings of their names.
     private static let interpreters = [
